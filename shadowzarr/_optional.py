@@ -1,0 +1,34 @@
+"""The one door to optional libraries: import them, or say which extra brings them."""
+
+from __future__ import annotations
+
+import importlib
+from types import ModuleType
+
+from .errors import MissingDependencyError
+
+
+def require(module: str, *, extra: str) -> ModuleType:
+    """Import an optional library.
+
+    Parameters
+    ----------
+    module : str
+        Dotted name of the module.
+    extra : str
+        The extra of shadowzarr that installs it.
+
+    Raises
+    ------
+    MissingDependencyError
+        When the module is not installed.
+    """
+    try:
+        return importlib.import_module(module)
+    except ModuleNotFoundError as error:
+        if error.name is not None and not module.startswith(error.name):
+            raise  # the library is there, but one of its own requirements is not
+        raise MissingDependencyError(
+            f"this needs {module.partition('.')[0]}, which is not installed; "
+            f'install it with: pip install "shadowzarr[{extra}]"'
+        ) from error

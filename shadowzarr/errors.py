@@ -1,0 +1,158 @@
+"""Every error that shadowzarr raises of its own accord, in one tree.
+
+The branches say what a caller can do about an error; each class is also the builtin that a caller
+would expect::
+
+    ShadowzarrError
+    ├── UsageError (ValueError)            change the call, the configuration or the environment
+    │   ├── InvalidReferencesError         the document is not a reference file system we can read
+    │   ├── UnsupportedError               the source holds something that cannot be represented
+    │   ├── ConfigError                    a configuration file is wrong
+    │   └── MissingCredentialsError        a key is needed, or the one given is refused
+    ├── MissingDependencyError (ImportError)   install an extra
+    ├── SourceError (OSError)              the source cannot be used as it is
+    │   ├── NotHDF5Error                   it is not an HDF5 file
+    │   ├── DamagedSourceError             truncated or corrupt
+    │   └── SourceChangedError             it is not the file that was indexed; generate again
+    ├── ReadError (OSError)                bytes could not be had
+    │   ├── SourceNotFoundError            nothing is at that place (404, no such file)
+    │   ├── AccessDeniedError              401 or 403 after everything was tried
+    │   ├── ShortReadError                 fewer bytes came than were asked for
+    │   └── TransientReadError             worth trying again later (429, 5xx, time-outs, resets)
+    ├── ArchiveError (OSError)             the archive's API answered with something unusable
+    │   ├── NotInArchiveError              no such dandiset, version or asset
+    │   └── ArchiveUnavailableError        not reachable, or overloaded, after retries
+    └── OutputError (OSError)              a result could not be written
+
+Read errors are ``OSError`` and never ``KeyError`` or ``FileNotFoundError``, because zarr takes those
+two for "no such node" and would turn an unreadable chunk into fill values.
+"""
+
+from __future__ import annotations
+
+
+class ShadowzarrError(Exception):
+    """Base of all errors of this library.
+
+    Attributes
+    ----------
+    transient : bool
+        Whether the same call may succeed later without anything being changed.
+    """
+
+    transient: bool = False
+
+
+class UsageError(ShadowzarrError, ValueError):
+    """What was asked for cannot be done as asked; change the call."""
+
+
+class InvalidReferencesError(UsageError):
+    """A document is not a reference file system, or one of a newer format."""
+
+
+class UnsupportedError(UsageError):
+    """The source holds something that cannot be represented, and ``on_unsupported="error"``."""
+
+
+class ConfigError(UsageError):
+    """A configuration file is wrong; the message says where and what was expected."""
+
+
+class MissingCredentialsError(UsageError):
+    """A key is needed, or the key that was given is refused."""
+
+
+class MissingDependencyError(ShadowzarrError, ImportError):
+    """An optional library is not installed; the message names the extra."""
+
+
+class SourceError(ShadowzarrError, OSError):
+    """A source file cannot be used as it is."""
+
+
+class NotHDF5Error(SourceError):
+    """The source is not an HDF5 file."""
+
+
+class DamagedSourceError(SourceError):
+    """The source is truncated or corrupt."""
+
+
+class SourceChangedError(SourceError):
+    """The source is not the file that the references were made from."""
+
+
+class ReadError(ShadowzarrError, OSError):
+    """Bytes could not be read.
+
+    Parameters
+    ----------
+    message : str
+        What was asked for, what came, and what to do. Must not hold a query string or a key.
+    status : int, optional
+        The HTTP status, when there was one.
+    """
+
+    def __init__(self, message: str, *, status: int | None = None) -> None:
+        super().__init__(message)
+        self.status = status
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return (_read_error, (type(self), str(self), self.status))
+
+
+def _read_error(cls: type[ReadError], message: str, status: int | None) -> ReadError:
+    return cls(message, status=status)
+
+
+class SourceNotFoundError(ReadError):
+    """Nothing is at the place a reference names."""
+
+
+class AccessDeniedError(ReadError):
+    """The server refuses the bytes (401 or 403)."""
+
+
+class ShortReadError(ReadError):
+    """Fewer bytes came than were asked for."""
+
+
+class TransientReadError(ReadError):
+    """The read failed in a way that may pass: 429, 5xx, a time-out, a broken connection.
+
+    Parameters
+    ----------
+    message : str
+        As for `ReadError`.
+    status : int, optional
+        The HTTP status, when there was one.
+    retry_after : float, optional
+        Seconds the server asks to wait.
+    """
+
+    transient = True
+
+    def __init__(
+        self, message: str, *, status: int | None = None, retry_after: float | None = None
+    ) -> None:
+        super().__init__(message, status=status)
+        self.retry_after = retry_after
+
+
+class ArchiveError(ShadowzarrError, OSError):
+    """The archive's API answered with something that cannot be used."""
+
+
+class NotInArchiveError(ArchiveError):
+    """No such dandiset, version or asset."""
+
+
+class ArchiveUnavailableError(ArchiveError):
+    """The archive cannot be reached, or is overloaded, after all retries."""
+
+    transient = True
+
+
+class OutputError(ShadowzarrError, OSError):
+    """A result could not be written."""

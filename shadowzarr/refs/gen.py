@@ -1,0 +1,188 @@
+"""Gen entries: many evenly spaced references written as one rule.
+
+A rule is kerchunk's ``{"key": "a/c/{{i}}", "url": "{{u0}}", "offset": "{{2048 + i * 64}}",
+"length": "64", "dimensions": {"i": {"stop": 58}}}``. Kerchunk evaluates it with a template engine;
+here a parser of our own knows integers, the dimensions' names, ``+ - * // %`` and parentheses, so
+that a document cannot run code. A rule is evaluated for the one chunk that is asked for.
+"""
+
+from __future__ import annotations
+
+import ast
+import itertools
+import re
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+
+from ..errors import InvalidReferencesError
+from . import templates as url_templates
+from .byte_range import ChunkLocation
+from .chunk_key import chunk_key
+from .document import Dimension, GenEntry
+
+_EXPRESSION = re.compile(r"\{\{(.*?)\}\}")
+_MAX_EXPRESSION = 500
+_KEY = re.compile(r"^(?:(?P<path>.*)/)?c(?P<coordinates>(?:/[^/]+)*)$", re.DOTALL)
+_NAME = re.compile(r"^\{\{\s*([A-Za-z_]\w*)\s*\}\}$")
+
+
+def array_path(entry: GenEntry) -> str:
+    """Path of the array whose chunks the rule gives."""
+    return _parse_key(entry["key"])[0]
+
+
+def location_at(
+    entry: GenEntry, templates: Mapping[str, str], coordinates: tuple[int, ...]
+) -> ChunkLocation | None:
+    """Where a chunk is by this rule, or None when the rule does not reach it.
+
+    Parameters
+    ----------
+    entry : GenEntry
+        The rule.
+    templates : mapping of str to str
+        The document's templates.
+    coordinates : tuple of int
+        Chunk coordinates in the array that `array_path` names.
+
+    Raises
+    ------
+    InvalidReferencesError
+        When the rule cannot be understood.
+    """
+    values = _solve(entry, coordinates)
+    return None if values is None else _location(entry, templates, values)
+
+
+def expand(entry: GenEntry, templates: Mapping[str, str]) -> Iterator[tuple[str, ChunkLocation]]:
+    """Every key the rule gives, with its location, last dimension fastest."""
+    path, parts = _parse_key(entry["key"])
+    names = list(entry["dimensions"])
+    ranges = [_range(entry["dimensions"][name]) for name in names]
+    for numbers in itertools.product(*ranges):
+        values = dict(zip(names, numbers, strict=True))
+        coordinates = tuple(part if isinstance(part, int) else values[part] for part in parts)
+        yield chunk_key(path, coordinates), _location(entry, templates, values)
+
+
+def count(entry: GenEntry) -> int:
+    """How many references the rule stands for."""
+    total = 1
+    for dimension in entry["dimensions"].values():
+        total *= len(_range(dimension))
+    return total
+
+
+def evaluate(expression: str, values: Mapping[str, int]) -> int:
+    """Value of an integer expression over the dimensions' names.
+
+    Raises
+    ------
+    InvalidReferencesError
+        For anything but integers, known names, ``+ - * // %`` and parentheses.
+    """
+    return _evaluate(_parse(expression), values, expression)
+
+
+def _solve(entry: GenEntry, coordinates: tuple[int, ...]) -> dict[str, int] | None:
+    """Values of the dimensions that make the key's coordinates these, if there are any."""
+    _, parts = _parse_key(entry["key"])
+    if len(parts) != len(coordinates):
+        return None
+    values: dict[str, int] = {}
+    for part, coordinate in zip(parts, coordinates, strict=True):
+        if isinstance(part, int):
+            if part != coordinate:
+                return None
+        elif values.setdefault(part, coordinate) != coordinate:
+            return None
+    for name, dimension in entry["dimensions"].items():
+        if name not in values:
+            raise InvalidReferencesError(f"gen entry {entry['key']!r}: its key does not use {name!r}")
+        if values[name] not in _range(dimension):
+            return None
+    return values
+
+
+def _location(entry: GenEntry, templates: Mapping[str, str], values: Mapping[str, int]) -> ChunkLocation:
+    url = url_templates.expand(entry["url"], templates)
+    if "offset" not in entry or "length" not in entry:
+        return ChunkLocation(url)
+    offset, length = _number(entry["offset"], values), _number(entry["length"], values)
+    if offset < 0 or length < 0:
+        raise InvalidReferencesError(f"gen entry {entry['key']!r} gives offset {offset}, length {length}")
+    return ChunkLocation(url, offset, length)
+
+
+def _number(template: str | int, values: Mapping[str, int]) -> int:
+    text = str(template)
+    match = _EXPRESSION.fullmatch(text.strip())
+    return evaluate(match[1] if match else text, values)
+
+
+@lru_cache(maxsize=1024)
+def _parse_key(key: str) -> tuple[str, tuple[int | str, ...]]:
+    match = _KEY.match(key)
+    if match is None:
+        raise InvalidReferencesError(f"gen entry {key!r}: the key is not <array>/c/<coordinates>")
+    parts: list[int | str] = []
+    for part in match["coordinates"].split("/")[1:]:
+        name = _NAME.match(part)
+        if name is not None:
+            parts.append(name[1])
+        elif part.isascii() and part.isdigit():
+            parts.append(int(part))
+        else:
+            raise InvalidReferencesError(
+                f"gen entry {key!r}: {part!r} is neither a number nor one dimension's name in braces"
+            )
+    return match["path"] or "", tuple(parts)
+
+
+def _range(dimension: Dimension) -> range:
+    return range(dimension.get("start", 0), dimension["stop"], dimension.get("step", 1))
+
+
+@lru_cache(maxsize=1024)
+def _parse(expression: str) -> ast.expr:
+    if len(expression) > _MAX_EXPRESSION:
+        raise InvalidReferencesError(f"gen expression of {len(expression)} characters: too long")
+    try:
+        return ast.parse(expression.strip(), mode="eval").body
+    except (SyntaxError, ValueError, MemoryError, RecursionError) as error:
+        raise InvalidReferencesError(f"gen expression {expression!r}: {error}") from error
+
+
+def _evaluate(node: ast.expr, values: Mapping[str, int], expression: str) -> int:
+    match node:
+        case ast.Constant(value=int(number)) if not isinstance(number, bool):
+            return number
+        case ast.Name(id=name) if name in values:
+            return values[name]
+        case ast.UnaryOp(op=ast.USub(), operand=operand):
+            return -_evaluate(operand, values, expression)
+        case ast.BinOp(left=left, op=op, right=right):
+            return _operate(
+                op, _evaluate(left, values, expression), _evaluate(right, values, expression), expression
+            )
+        case _:
+            raise InvalidReferencesError(
+                f"gen expression {expression!r}: only integers, {', '.join(values) or 'no names'}, "
+                "+ - * // % and parentheses are allowed"
+            )
+
+
+def _operate(op: ast.operator, left: int, right: int, expression: str) -> int:
+    match op:
+        case ast.Add():
+            return left + right
+        case ast.Sub():
+            return left - right
+        case ast.Mult():
+            return left * right
+        case ast.FloorDiv() if right:
+            return left // right
+        case ast.Mod() if right:
+            return left % right
+        case _:
+            raise InvalidReferencesError(f"gen expression {expression!r}: only + - * // % are allowed")

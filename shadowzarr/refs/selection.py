@@ -1,0 +1,156 @@
+"""Selections: arrays stored together with bytes that do not belong to them.
+
+Every reference of such an array is read as consecutive records of ``record_size`` bytes; from each
+the ranges in ``keep`` are taken and joined in the order listed. Pure: which bytes to read for a part
+of the joined data, and which of them to keep.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..errors import InvalidReferencesError
+from .byte_range import FileRange
+from .document import SelectionEntry
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Which bytes of each record belong to the array.
+
+    Attributes
+    ----------
+    record_size : int
+        Bytes from the start of one record to the start of the next.
+    keep : tuple of (int, int)
+        Half-open byte ranges within a record, in the order in which they are joined.
+    """
+
+    record_size: int
+    keep: tuple[tuple[int, int], ...]
+
+    @property
+    def kept_size(self) -> int:
+        """Bytes of the array in one record."""
+        return sum(stop - start for start, stop in self.keep)
+
+    @classmethod
+    def from_entry(cls, entry: SelectionEntry) -> Selection:
+        """Read a document's entry.
+
+        Raises
+        ------
+        InvalidReferencesError
+            When a range lies outside the record, or nothing is kept.
+        """
+        record_size = entry["record_size"]
+        keep = tuple((int(start), int(stop)) for start, stop in entry["keep"])
+        if not keep or not all(0 <= start < stop <= record_size for start, stop in keep):
+            raise InvalidReferencesError(
+                f"a selection keeps {entry['keep']} of records of {record_size} bytes"
+            )
+        return cls(int(record_size), keep)
+
+
+@dataclass(frozen=True, slots=True)
+class SelectedRange:
+    """The bytes to read for a part of a selected chunk, and what to take from them.
+
+    Attributes
+    ----------
+    range : FileRange
+        Whole records of the file, but for the last one, which ends where what is kept of it ends.
+    skip : int
+        Bytes to drop from the start of what is kept.
+    length : int
+        Bytes of the part that was asked for.
+    """
+
+    range: FileRange
+    skip: int
+    length: int
+
+
+def selected_length(stored: int, selection: Selection) -> int:
+    """Bytes of the array in a reference of ``stored`` bytes (whole records; the last may be cut)."""
+    records, rest = divmod(stored, selection.record_size)
+    whole = rest >= max(stop for _, stop in selection.keep)
+    return (records + (1 if whole else 0)) * selection.kept_size
+
+
+def file_range(offset: int, start: int, stop: int, selection: Selection) -> SelectedRange:
+    """Which bytes of the file hold bytes ``start`` to ``stop`` of a selected chunk.
+
+    Parameters
+    ----------
+    offset : int
+        Where the chunk's first record starts in the file.
+    start, stop : int
+        Half-open part of the joined bytes.
+    selection : Selection
+        What is kept.
+    """
+    if start >= stop:
+        return SelectedRange(FileRange(offset, 0), 0, 0)
+    kept = selection.kept_size
+    first, last = start // kept, (stop - 1) // kept
+    end = last * selection.record_size + max(stop for _, stop in selection.keep)
+    begin = first * selection.record_size
+    return SelectedRange(FileRange(offset + begin, end - begin), start - first * kept, stop - start)
+
+
+def take(data: bytes | bytearray | memoryview, part: SelectedRange, selection: Selection) -> bytes:
+    """The bytes that were asked for, out of what `file_range` said to read."""
+    if part.length == 0:
+        return b""
+    view = np.frombuffer(data, dtype=np.uint8)
+    records = -(-len(view) // selection.record_size)
+    padded = np.zeros(records * selection.record_size, dtype=np.uint8)
+    padded[: len(view)] = view
+    table = padded.reshape(records, selection.record_size)
+    joined = np.concatenate([table[:, start:stop] for start, stop in selection.keep], axis=1)
+    return joined.tobytes()[part.skip : part.skip + part.length]
+
+
+def columns_selection(
+    *, n_columns: int, itemsize: int, columns: slice | Sequence[int]
+) -> tuple[int, list[list[int]]]:
+    """The selection that keeps some columns of rows of equal items.
+
+    Parameters
+    ----------
+    n_columns : int
+        Items in a stored row.
+    itemsize : int
+        Bytes of an item.
+    columns : slice or sequence of int
+        Which of them, in which order; neighbours are joined into one range.
+
+    Returns
+    -------
+    record_size : int
+        Bytes of a row.
+    keep : list of [int, int]
+        Half-open byte ranges of the row.
+
+    Raises
+    ------
+    IndexError
+        When a column is not in the row.
+    ValueError
+        When no column is left.
+    """
+    chosen = range(n_columns)[columns] if isinstance(columns, slice) else list(columns)
+    keep: list[list[int]] = []
+    for column in chosen:
+        index = range(n_columns)[column]
+        if keep and keep[-1][1] == index * itemsize:
+            keep[-1][1] += itemsize
+        else:
+            keep.append([index * itemsize, (index + 1) * itemsize])
+    if not keep:
+        raise ValueError("a selection must keep at least one column")
+    return n_columns * itemsize, keep
