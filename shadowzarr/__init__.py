@@ -1,1 +1,64 @@
-"""stub"""
+"""Scientists' HDF5 files as cloud-native Zarr v3, without copying a byte.
+
+The public names, and nothing else. Each is imported when it is first used, so that importing the
+package, or running its command for help, does not import zarr and h5py.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .attributes import decode_attributes
+    from .builder import RfsBuilder
+    from .errors import ShadowzarrError, SourceChangedError
+    from .formats.hdf5.generate import generate_rfs
+    from .refs.document import Rfs
+    from .store.load_rfs import load_rfs
+    from .store.open_rfs import open_rfs
+    from .store.rfs_store import RfsStore
+    from .verify import VerificationReport, verify_rfs
+    from .write import write_rfs
+
+_HOMES = {
+    "Rfs": ".refs.document",
+    "RfsBuilder": ".builder",
+    "RfsStore": ".store.rfs_store",
+    "ShadowzarrError": ".errors",
+    "SourceChangedError": ".errors",
+    "VerificationReport": ".verify",
+    "decode_attributes": ".attributes",
+    "generate_rfs": ".formats.hdf5.generate",
+    "load_rfs": ".store.load_rfs",
+    "open_rfs": ".store.open_rfs",
+    "verify_rfs": ".verify",
+    "write_rfs": ".write",
+}
+
+__all__ = [
+    "Rfs",
+    "RfsBuilder",
+    "RfsStore",
+    "ShadowzarrError",
+    "SourceChangedError",
+    "VerificationReport",
+    "decode_attributes",
+    "generate_rfs",
+    "load_rfs",
+    "open_rfs",
+    "verify_rfs",
+    "write_rfs",
+]
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(importlib.import_module(_HOMES[name], __name__), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(set(globals()) | set(__all__))
