@@ -1,0 +1,122 @@
+"""One run over an archive, as its report and its exit code see it.
+
+It holds facts only; how they are shown is the subject of ``flows``.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+from .records import IndexRecord
+
+EXIT_ALL_WELL = 0
+EXIT_FAILURE = 1
+EXIT_LEFT_OUT = 3
+"""Every asset was indexed and verified, but some objects could not be represented."""
+
+
+@dataclass(frozen=True)
+class SkippedAsset:
+    """An asset that the plan passes over.
+
+    Attributes
+    ----------
+    dandiset, version, path, asset_id : str
+        Which asset.
+    size : int
+        Bytes of the asset.
+    reason : str
+        One of `shadowzarr.catalog.plan.REASONS`: ``unchanged``, ``not NWB``, ``already Zarr``, ….
+    detail : str
+        One sentence more, or nothing.
+    private : bool
+        Whether the asset is embargoed, so that its name stays out of a public report.
+    """
+
+    dandiset: str
+    version: str
+    path: str
+    asset_id: str
+    size: int
+    reason: str
+    detail: str = ""
+    private: bool = False
+
+
+@dataclass(frozen=True)
+class RunSummary:
+    """What a run set out to do and what came of it.
+
+    Attributes
+    ----------
+    flow : str
+        Name of the flow.
+    config_digest : str
+        Digest of the configuration, twelve hexadecimal digits.
+    config_path : str
+        The configuration file as it was named, or nothing.
+    archive : str
+        URL of the archive's API.
+    output : str
+        The output folder.
+    dandisets : list of tuple of str
+        Pairs of dandiset and resolved version.
+    started, finished : str
+        UTC, ``2026-01-02T03:04:05.678Z``.
+    seconds : float
+        Wall-clock time of the run.
+    versions : dict of str to str
+        Versions of Python and the libraries involved.
+    records : list of IndexRecord
+        Assets worked on in this run, in the order they ended.
+    skipped : list of SkippedAsset
+        Assets passed over, with the reason.
+    not_started : int
+        Planned assets that an early stop left undone.
+    left_out_before : int
+        Unchanged assets whose references, of an earlier run, leave objects out.
+    warnings : list of str
+        What the configuration asks for and this version does not do, and the like.
+    """
+
+    flow: str
+    config_digest: str
+    config_path: str
+    archive: str
+    output: str
+    dandisets: list[tuple[str, str]]
+    started: str
+    finished: str
+    seconds: float
+    versions: dict[str, str]
+    records: list[IndexRecord]
+    skipped: list[SkippedAsset]
+    not_started: int = 0
+    left_out_before: int = 0
+    warnings: list[str] = field(default_factory=list)
+
+    @property
+    def failures(self) -> list[IndexRecord]:
+        """Records of assets that failed."""
+        return [record for record in self.records if record.outcome == "failed"]
+
+    @property
+    def outcome_counts(self) -> dict[str, int]:
+        """Assets per outcome: ``indexed``, ``partial``, ``failed``."""
+        return dict(Counter(record.outcome for record in self.records))
+
+    @property
+    def plan_counts(self) -> dict[str, int]:
+        """Assets per fate in the plan: ``to index``, then each reason for passing over."""
+        planned = len(self.records) + self.not_started
+        return {"to index": planned, **Counter(asset.reason for asset in self.skipped)}
+
+    @property
+    def exit_code(self) -> int:
+        """0 when all went well, 1 when an asset failed or was not started, 3 when objects are left out."""
+        if self.failures or self.not_started:
+            return EXIT_FAILURE
+        if self.left_out_before or any(record.outcome == "partial" for record in self.records):
+            return EXIT_LEFT_OUT
+        return EXIT_ALL_WELL
