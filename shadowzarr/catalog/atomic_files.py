@@ -2,26 +2,35 @@
 
 from __future__ import annotations
 
-import os
+import uuid
 from pathlib import Path
 
 from ..errors import OutputError
 
-TEMPORARY_SUFFIX = ".being-written"
 
+def write_whole(path: Path, content: bytes, *, scratch: Path) -> None:
+    """Write a file in a scratch folder, then rename it to its place.
 
-def write_whole(path: Path, content: bytes) -> None:
-    """Write a file under a temporary name beside its own, then rename it.
+    Parameters
+    ----------
+    path : Path
+        Where the file goes; its folder is made.
+    content : bytes
+        All of it.
+    scratch : Path
+        A folder on the same file system whose left-overs somebody clears, so that a killed process
+        leaves nothing beside ``path``.
 
     Raises
     ------
     OutputError
         When it cannot be written.
     """
-    temporary = path.with_name(path.name + TEMPORARY_SUFFIX)
+    temporary = scratch / f"{uuid.uuid4().hex}.tmp"
     try:
+        scratch.mkdir(parents=True, exist_ok=True)
         path.parent.mkdir(parents=True, exist_ok=True)
         temporary.write_bytes(content)
-        os.replace(temporary, path)  # noqa: PTH105 (Path.replace is the same call, but says less)
+        temporary.replace(path)
     except OSError as error:
         raise OutputError(f"cannot write {path}: {error.strerror or error}") from error

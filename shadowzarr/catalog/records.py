@@ -211,8 +211,8 @@ class IndexRecord:
         return sum(stage.seconds for stage in self.stages)
 
 
-def write_record(record: IndexRecord, path: Path) -> None:
-    """Write a record whole or not at all.
+def write_record(record: IndexRecord, path: Path, *, scratch: Path) -> None:
+    """Write a record whole or not at all; ``scratch`` as in `write_whole`.
 
     Raises
     ------
@@ -220,7 +220,7 @@ def write_record(record: IndexRecord, path: Path) -> None:
         When it cannot be written.
     """
     options = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
-    write_whole(path, orjson.dumps(dataclasses.asdict(record), option=options))
+    write_whole(path, orjson.dumps(dataclasses.asdict(record), option=options), scratch=scratch)
 
 
 def read_record(path: Path) -> IndexRecord:

@@ -1,0 +1,226 @@
+"""Which assets have to be done, and why the others need not: a pure function of listings and rules."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from ..refs.document import FORMAT_VERSION
+from .assets import CatalogAsset
+from .globs import matches_any
+from .layout import ListedRecord, Listing, OutputLayout, RecordKey, path_problem
+from .options import ReferenceOptions
+from .run_summary import SkippedAsset
+
+UNCHANGED = "unchanged"
+NOT_NWB = "not NWB"
+ALREADY_ZARR = "already Zarr"
+LIMIT = "limit"
+EXCLUDED = "excluded"
+EMBARGOED = "embargoed"
+UNUSABLE_PATH = "unusable path"
+NO_ETAG = "no ETag yet"
+REASONS = (UNCHANGED, NOT_NWB, ALREADY_ZARR, LIMIT, EXCLUDED, EMBARGOED, UNUSABLE_PATH, NO_ETAG)
+"""Why an asset is passed over."""
+
+Cause = Literal["new", "changed", "other options", "failed before"]
+DEFAULT_INCLUDE = ("**/*.nwb",)
+
+
+@dataclass(frozen=True)
+class SelectionRules:
+    """Which assets of one dandiset are wanted.
+
+    Attributes
+    ----------
+    include, exclude : tuple of str
+        Glob patterns over asset paths; an asset is wanted when one of the first matches and none
+        of the second.
+    limit : int, optional
+        At most so many wanted assets, the first by path.
+    """
+
+    include: tuple[str, ...] = DEFAULT_INCLUDE
+    exclude: tuple[str, ...] = ()
+    limit: int | None = None
+
+
+@dataclass(frozen=True)
+class AssetWork:
+    """One asset to be done.
+
+    Attributes
+    ----------
+    asset : CatalogAsset
+    url : str
+        The URL that its references will use.
+    options : ReferenceOptions
+    key : RecordKey
+        What its record will be named by.
+    cause : str
+        Why it has to be done.
+    private : bool
+        Whether it goes to the private output.
+    """
+
+    asset: CatalogAsset
+    url: str
+    options: ReferenceOptions
+    key: RecordKey
+    cause: Cause
+    private: bool = False
+
+
+@dataclass
+class Plan:
+    """What a run will do.
+
+    Attributes
+    ----------
+    work : list of AssetWork
+        In the order of their dandisets and paths.
+    skipped : list of SkippedAsset
+        Everything else, with the reason.
+    left_out_before : int
+        Unchanged assets whose references leave objects out.
+    """
+
+    work: list[AssetWork] = field(default_factory=list)
+    skipped: list[SkippedAsset] = field(default_factory=list)
+    left_out_before: int = 0
+
+    @property
+    def work_bytes(self) -> int:
+        """Bytes of the source files to be indexed."""
+        return sum(work.asset.size for work in self.work)
+
+    def extend(self, other: Plan) -> None:
+        """Append another plan's work."""
+        self.work.extend(other.work)
+        self.skipped.extend(other.skipped)
+        self.left_out_before += other.left_out_before
+
+
+def make_plan(
+    assets: Iterable[CatalogAsset],
+    rules: SelectionRules,
+    *,
+    public: OutputLayout,
+    public_listing: Listing,
+    private: OutputLayout | None = None,
+    private_listing: Listing | None = None,
+) -> Plan:
+    """Decide what to do about each asset of one version.
+
+    Parameters
+    ----------
+    assets : iterable of CatalogAsset
+        All assets of the version.
+    rules : SelectionRules
+        Which are wanted.
+    public, private : OutputLayout
+        Where open and embargoed assets go; without a private output, embargoed assets are passed over.
+    public_listing, private_listing : Listing
+        What lies there already.
+    """
+    plan = Plan()
+    taken = 0
+    for asset in sorted(assets, key=lambda asset: asset.path):
+        refusal = _refusal(asset, rules, has_private=private is not None)
+        if refusal is None and rules.limit is not None and taken >= rules.limit:
+            refusal = (LIMIT, f"the limit is {rules.limit}")
+        if refusal is not None:
+            plan.skipped.append(skipped_asset(asset, *refusal))
+            continue
+        taken += 1
+        if asset.embargoed and private is not None:
+            _plan_asset(plan, asset, private, private_listing or Listing())
+        else:
+            _plan_asset(plan, asset, public, public_listing)
+    return plan
+
+
+def skipped_asset(asset: CatalogAsset, reason: str, detail: str = "") -> SkippedAsset:
+    """Describe an asset that is passed over."""
+    return SkippedAsset(
+        dandiset=asset.dandiset,
+        version=asset.version,
+        path=asset.path,
+        asset_id=asset.asset_id,
+        size=asset.size,
+        reason=reason,
+        detail=detail,
+        private=asset.embargoed,
+    )
+
+
+def record_key(asset: CatalogAsset, options: ReferenceOptions) -> RecordKey:
+    """Return what the record of an asset will be named by."""
+    return RecordKey(asset.asset_id, asset.etag, options.digest, FORMAT_VERSION)
+
+
+def source_url(asset: CatalogAsset, options: ReferenceOptions) -> str:
+    """Choose the URL that references use; an embargoed blob has no URL but the download URL."""
+    if options.url == "blob" and asset.blob_url and not asset.embargoed:
+        return asset.blob_url
+    return asset.download_url
+
+
+def _refusal(asset: CatalogAsset, rules: SelectionRules, *, has_private: bool) -> tuple[str, str] | None:
+    if matches_any(asset.path, rules.exclude):
+        return EXCLUDED, "an exclude pattern matches"
+    if asset.kind == "zarr":
+        return ALREADY_ZARR, "the asset is a Zarr store"
+    if not matches_any(asset.path, rules.include):
+        if asset.path.lower().endswith(".nwb"):
+            return EXCLUDED, "no include pattern matches"
+        return NOT_NWB, ""
+    if asset.embargoed and not has_private:
+        return EMBARGOED, "needs output.private_output, so that nothing of it becomes public"
+    problem = path_problem(asset.path)
+    if problem:
+        return UNUSABLE_PATH, problem
+    if not asset.etag:
+        return NO_ETAG, "the archive has not computed its ETag yet"
+    return None
+
+
+def _plan_asset(plan: Plan, asset: CatalogAsset, layout: OutputLayout, listing: Listing) -> None:
+    key = record_key(asset, layout.options)
+    place = layout.place(asset)
+    done = {record.key: record for record in listing.done(place, layout.references_path(asset))}
+    if key in done:
+        plan.skipped.append(skipped_asset(asset, UNCHANGED))
+        plan.left_out_before += done[key].outcome == "partial"
+        return
+    plan.work.append(
+        AssetWork(
+            asset=asset,
+            url=source_url(asset, layout.options),
+            options=layout.options,
+            key=key,
+            cause=_cause(key, listing.records.get(place, [])),
+            private=asset.embargoed,
+        )
+    )
+
+
+def _cause(key: RecordKey, records: list[ListedRecord]) -> Cause:
+    if not records:
+        return "new"
+    if any(record.key == key for record in records):
+        return "failed before"
+    if any(record.key.etag == key.etag and record.key.asset_id == key.asset_id for record in records):
+        return "other options"
+    return "changed"
+
+
+def twins(listing: Listing) -> Mapping[tuple[str, str, int], ListedRecord]:
+    """Find, for every blob that was indexed before, the first record of it."""
+    found: dict[tuple[str, str, int], ListedRecord] = {}
+    for place in sorted(listing.records):
+        for record in listing.records[place]:
+            if record.outcome != "failed":
+                found.setdefault(record.key.blob_key, record)
+    return found
