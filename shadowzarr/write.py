@@ -1,0 +1,236 @@
+"""write_rfs: a reference file system → one JSON file, or a directory with index arrays.
+
+A directory holds ``refs.json``, ``index/<name>-<digest>/`` for each array with a chunk index (an
+ordinary zarr array), and ``inline/<digest>.bin`` when the document would hold too many bytes itself.
+What ``refs.json`` points to has a name made from its content and is written first; ``refs.json``
+follows by one rename, and what only the old one pointed to goes last. So a reader sees the old
+references whole or the new ones whole, whenever it comes and wherever this is interrupted.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import shutil
+import uuid
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+import orjson
+
+from .errors import OutputError, ShadowzarrError, UsageError
+from .refs.byte_range import ChunkLocation
+from .refs.chunk_index import index_array_metadata
+from .refs.chunk_key import METADATA_NAME, chunk_key, parse_chunk_key
+from .refs.document import IndexArray, IndexEntry, Rfs
+from .refs.index_codec import encode_index
+from .refs.inline import decode_inline, inline_size
+from .refs.listing import list_every_chunk
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+DOCUMENT_NAME = "refs.json"
+INDEX_FOLDER = "index"
+INLINE_FOLDER = "inline"
+
+INLINE_LIMIT = 64 * 2**20
+"""Inline bytes a document of the directory form holds; what is above goes to a file beside it."""
+
+
+def write_rfs(rfs: Rfs, path: str | os.PathLike[str], *, inline_limit: int = INLINE_LIMIT) -> None:
+    """Write references to disk, replacing what is there.
+
+    Parameters
+    ----------
+    rfs : Rfs
+        Generated, built or loaded.
+    path : str or path
+        A path that ends in ``.json`` gives one file with every chunk listed, which any kerchunk
+        reader opens (version 1, unless the document has selections). Any other path gives a
+        directory, opened by its name.
+    inline_limit : int, optional
+        Directory form: bytes of inline chunks in ``refs.json``, in all. The largest above it go to
+        a file beside it.
+
+    Raises
+    ------
+    OutputError
+        When the place cannot be written, or holds something else than references.
+    """
+    target = Path(path)
+    loaded = _with_indexes_in_memory(rfs)
+    try:
+        if target.suffix == ".json":
+            _write_file(loaded, target)
+        else:
+            _write_directory(loaded, target, inline_limit)
+    except ShadowzarrError:
+        raise
+    except (OSError, UnicodeEncodeError) as error:
+        raise OutputError(f"cannot write {target}: {getattr(error, 'strerror', None) or error}") from error
+
+
+def _write_file(rfs: Rfs, target: Path) -> None:
+    if target.is_dir():
+        raise OutputError(f"cannot write {target}: it is a directory")
+    listed = list_every_chunk(rfs, size_of=lambda url: _size_of(rfs, url), read=lambda at: _read(rfs, at))
+    target.parent.mkdir(parents=True, exist_ok=True)
+    _replace(target, _serialise(listed))
+
+
+def _write_directory(rfs: Rfs, target: Path, inline_limit: int) -> None:
+    _check_replaceable(target)
+    target.mkdir(parents=True, exist_ok=True)
+    document = cast("Rfs", dict(rfs))
+    if "indexes" in rfs:
+        document["indexes"] = {
+            path: _write_index(target, path, entry) for path, entry in rfs["indexes"].items()
+        }
+    _write_large_inline(document, target, inline_limit)
+    _replace(target / DOCUMENT_NAME, _serialise(document))
+    _remove_unused(document, target)
+
+
+def _serialise(document: Rfs) -> bytes:
+    try:
+        return orjson.dumps(document)
+    except TypeError as error:
+        raise UsageError(f"the references cannot be written as JSON: {error}") from error
+
+
+def _check_replaceable(target: Path) -> None:
+    if target.is_dir() and not (target / DOCUMENT_NAME).is_file():
+        ours = {INDEX_FOLDER, INLINE_FOLDER}
+        others = sorted(p.name for p in target.iterdir() if p.name not in ours and p.suffix != ".tmp")
+        if others:
+            raise OutputError(
+                f"cannot write {target}: it holds {others[0]!r} and no {DOCUMENT_NAME}, so it is no "
+                "directory of references; choose another place"
+            )
+
+
+def _write_index(target: Path, path: str, entry: IndexEntry) -> IndexEntry:
+    index = cast("IndexArray", entry["index"])
+    metadata = index_array_metadata(index.shape[:-1])
+    name = f"{INDEX_FOLDER}/{_safe_name(path)}-{_digest(path, index)}"
+    if not (target / name).is_dir():
+        temporary = target / INDEX_FOLDER / f".{uuid.uuid4().hex}.tmp"
+        _write_array(temporary, metadata, encode_index(index))
+        temporary.rename(target / name)
+    return {"url": entry["url"], "index": name, "metadata": metadata}
+
+
+def _write_array(
+    folder: Path, metadata: dict[str, Any], chunks: Iterator[tuple[tuple[int, ...], bytes]]
+) -> None:
+    folder.mkdir(parents=True)
+    for coordinates, data in chunks:
+        file = folder / chunk_key("", coordinates)
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(data)
+    (folder / METADATA_NAME).write_text(json.dumps(metadata, separators=(",", ":")))
+
+
+def _safe_name(path: str) -> str:
+    """A file name that is safe everywhere and tells a person which array it is."""
+    return re.sub(r"[^A-Za-z0-9_-]+", "_", path)[-60:].strip("_") or "array"
+
+
+def _digest(path: str, index: IndexArray) -> str:
+    digest = hashlib.sha256(json.dumps([path, index.shape]).encode())
+    digest.update(memoryview(index.reshape(-1)).cast("B"))
+    return digest.hexdigest()[:16]
+
+
+def _write_large_inline(document: Rfs, target: Path, limit: int) -> None:
+    """Move the largest inline chunks to a file until what is left is within the limit."""
+    sizes = {
+        key: inline_size(value)
+        for key, value in document["refs"].items()
+        if isinstance(value, str) and parse_chunk_key(key) is not None
+    }
+    excess = sum(sizes.values()) - limit
+    if excess <= 0:
+        return
+    moved: list[str] = []
+    for key in sorted(sizes, key=lambda key: (-sizes[key], key)):
+        if excess <= 0:
+            break
+        moved.append(key)
+        excess -= sizes[key]
+    data = [decode_inline(cast("str", document["refs"][key])) for key in moved]
+    whole = b"".join(data)
+    name = f"{INLINE_FOLDER}/{hashlib.sha256(whole).hexdigest()[:16]}.bin"
+    (target / INLINE_FOLDER).mkdir(exist_ok=True)
+    if not (target / name).is_file():
+        _replace(target / name, whole)
+    refs, offset = dict(document["refs"]), 0
+    for key, part in zip(moved, data, strict=True):
+        refs[key] = [name, offset, len(part)]
+        offset += len(part)
+    document["refs"] = refs
+    document["sources"] = {**document.get("sources", {}), name: {"size": len(whole)}}
+
+
+def _replace(target: Path, data: bytes) -> None:
+    """Write a file under a temporary name, bring it to the disk, and rename it to its place."""
+    temporary = target.with_name(f".{uuid.uuid4().hex}.tmp")
+    try:
+        with temporary.open("xb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(target)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def _remove_unused(document: Rfs, target: Path) -> None:
+    used = {Path(cast("str", entry["index"])).name for entry in document.get("indexes", {}).values()}
+    used |= {Path(url).name for url in document.get("sources", {})}
+    for folder in (target / INDEX_FOLDER, target / INLINE_FOLDER):
+        for item in folder.iterdir() if folder.is_dir() else ():
+            if item.name in used:
+                continue
+            if item.is_dir():
+                shutil.rmtree(item)
+            else:
+                item.unlink()
+        if folder.is_dir() and not any(folder.iterdir()):
+            folder.rmdir()
+    for left_over in target.glob(".*.tmp"):
+        left_over.unlink()
+
+
+def _with_indexes_in_memory(rfs: Rfs) -> Rfs:
+    """References that were loaded have their indexes on disk or behind a URL: read those."""
+    lazy = {path: entry for path, entry in rfs.get("indexes", {}).items() if isinstance(entry["index"], str)}
+    if not lazy:
+        return rfs
+    from .access.index_arrays import read_index
+
+    whole = {path: {**entry, "index": read_index(entry)} for path, entry in lazy.items()}
+    return cast("Rfs", {**rfs, "indexes": {**rfs["indexes"], **whole}})
+
+
+def _size_of(rfs: Rfs, url: str) -> int | None:
+    entry = rfs.get("sources", {}).get(url)
+    if entry is not None:
+        return entry["size"]
+    from .access.locations import is_remote
+
+    return None if is_remote(url) or not Path(url).is_file() else Path(url).stat().st_size
+
+
+def _read(rfs: Rfs, location: ChunkLocation) -> bytes:
+    from .access.range_reader import default_reader
+    from .access.sources import Source
+    from .refs.byte_range import FileRange
+
+    entry = rfs.get("sources", {}).get(location.url)
+    source = Source(location.url, entry["size"], entry.get("etag")) if entry else None
+    part = FileRange(location.offset, location.length or 0)
+    return bytes(default_reader().read(location.url, [part], source=source)[0])
