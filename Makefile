@@ -1,0 +1,58 @@
+# The few verbs of the project. Each needs only Python 3.12+, make and the package index:
+# uv and the environment are made by the targets themselves.
+
+PYTHON ?= python3
+UV := .uv/bin/uv
+VENV := .venv
+BIN := $(VENV)/bin
+EXTRAS := hdf5,tiff,neo,nwb,virtualizarr,icechunk,s3,pipeline,dandi,neuroconv
+
+.PHONY: env demo test lint types format constraints clean help
+
+help:
+	@echo "make demo         write sample NWB files, index them from a local archive, open the results"
+	@echo "make test         run the tests"
+	@echo "make lint types   linters, type checker"
+	@echo "make env          build $(VENV) alone"
+	@echo "make constraints  resolve all versions anew into constraints.txt"
+
+env: $(VENV)/.complete
+
+$(UV):
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 12))' || \
+	  { echo "$(PYTHON) is older than Python 3.12; name a newer one: make PYTHON=python3.13 ..." >&2; exit 1; }
+	$(PYTHON) -m venv .uv
+	.uv/bin/pip install --quiet uv
+
+$(VENV)/.complete: $(UV) pyproject.toml constraints.txt
+	$(UV) venv --quiet --allow-existing --python $(PYTHON) $(VENV)
+	$(UV) pip install --quiet --python $(BIN)/python -c constraints.txt --group dev -e ".[$(EXTRAS)]"
+	@touch $@
+
+demo: env
+	$(BIN)/python -m flows demo
+
+# Spawned workers: two, as many as the smallest machine this has to pass on has cores.
+test: env
+	$(BIN)/python -m pytest -n 2 --dist loadgroup $(ARGS)
+
+lint: env
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: env
+	$(BIN)/mypy
+
+format: env
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+constraints: $(UV)
+	$(UV) pip compile --quiet --universal --upgrade --no-header --no-annotate --no-emit-index-url \
+	  --python-version 3.12 $(foreach extra,$(subst $(comma), ,$(EXTRAS)),--extra $(extra)) --group dev \
+	  pyproject.toml -o constraints.txt
+
+comma := ,
+
+clean:
+	rm -rf $(VENV) .uv demo dist build

@@ -1,0 +1,67 @@
+"""What all tests share: the files handed to the project, and where they skip without them."""
+
+import importlib.util
+import os
+import shutil
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+SHARED = ROOT.parent / "shared"
+
+
+@pytest.fixture(scope="session")
+def shared() -> Path:
+    """The folder of handed-in files; tests that want it skip when it is not there."""
+    if not (SHARED / "corpus" / "MANIFEST.tsv").is_file():
+        pytest.skip("the corpus of real files is not beside the repository (../shared)")
+    return SHARED
+
+
+@pytest.fixture(scope="session")
+def handed_cases(shared: Path) -> ModuleType:
+    """The module of cases from public bug reports, with the right values."""
+    return _load("handed_cases", shared / "cases" / "handed_cases.py")
+
+
+@pytest.fixture(scope="session")
+def made_files(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of the files that the corpus' builder makes for structures no real file has."""
+    module = _load("make_missing", shared / "corpus" / "make_missing.py")
+    folder = tmp_path_factory.mktemp("made")
+    for path, _, big, build in module.CASES:
+        if big:
+            continue
+        target = folder / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            build(str(target))
+        except module.Skip:
+            continue
+    return folder
+
+
+def system_program(name: str) -> str:
+    """Path of a program of the distribution; skips when it is missing and nobody insists."""
+    found = shutil.which(name)
+    if found is None:
+        message = f"{name} is not installed"
+        if os.environ.get("REQUIRE_SYSTEM") == "1":
+            pytest.fail(message)
+        pytest.skip(message)
+    return found
+
+
+def _load(name: str, path: Path) -> ModuleType:
+    if name in sys.modules:
+        return sys.modules[name]
+    spec = importlib.util.spec_from_file_location(name, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module
