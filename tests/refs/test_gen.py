@@ -1,0 +1,103 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shadowzarr.errors import InvalidReferencesError
+from shadowzarr.refs import gen
+from shadowzarr.refs.byte_range import ChunkLocation
+
+SLABS = {
+    "key": "acquisition/timestamps/c/{{i}}",
+    "url": "{{u0}}",
+    "offset": "{{2048 + i * 4194304}}",
+    "length": "4194304",
+    "dimensions": {"i": {"stop": 58}},
+}
+TEMPLATES = {"u0": "https://example.org/a.nwb"}
+
+
+def entry(**changes):
+    return {**SLABS, **changes}
+
+
+def test_location_of_one_chunk():
+    assert gen.location_at(SLABS, TEMPLATES, (57,)) == ChunkLocation(
+        "https://example.org/a.nwb", 2048 + 57 * 4194304, 4194304
+    )
+
+
+@pytest.mark.parametrize("coordinates", [(58,), (0, 0), ()])
+def test_chunks_outside_the_rule(coordinates):
+    assert gen.location_at(SLABS, TEMPLATES, coordinates) is None
+
+
+def test_start_step_and_fixed_coordinates():
+    rule = entry(key="a/c/{{i}}/7", offset="{{i}}", dimensions={"i": {"start": 2, "stop": 9, "step": 3}})
+    given_keys = {key: place.offset for key, place in gen.expand(rule, TEMPLATES)}
+    assert given_keys == {"a/c/2/7": 2, "a/c/5/7": 5, "a/c/8/7": 8}
+    assert gen.location_at(rule, TEMPLATES, (5, 7)).offset == 5
+    assert gen.location_at(rule, TEMPLATES, (5, 8)) is None
+    assert gen.location_at(rule, TEMPLATES, (4, 7)) is None
+    assert gen.count(rule) == 3
+
+
+def test_two_dimensions_the_last_fastest():
+    rule = entry(
+        key="c/{{i}}/{{j}}",
+        offset="{{(i * 3 + j) * 10}}",
+        length="10",
+        dimensions={"i": {"stop": 2}, "j": {"stop": 3}},
+    )
+    assert [place.offset for _, place in gen.expand(rule, TEMPLATES)] == [0, 10, 20, 30, 40, 50]
+    assert gen.array_path(rule) == ""
+
+
+def test_a_rule_without_ranges_gives_whole_files():
+    rule = {"key": "a/c/{{i}}", "url": "{{u0}}", "dimensions": {"i": {"stop": 1}}}
+    assert gen.location_at(rule, TEMPLATES, (0,)) == ChunkLocation("https://example.org/a.nwb")
+
+
+def test_a_path_that_holds_braces_or_chunk_like_parts_is_taken_literally():
+    rule = entry(key="{{u0}}/c/5/c/{{i}}")
+    assert gen.array_path(rule) == "{{u0}}/c/5"
+    assert gen.location_at(rule, TEMPLATES, (1,)).offset == 2048 + 4194304
+
+
+@pytest.mark.parametrize(
+    "offset",
+    [
+        "{{__import__('os').system('true')}}",
+        "{{i.real}}",
+        "{{i ** 99}}",
+        "{{i / 2}}",
+        "{{i // 0}}",
+        "{{k}}",
+        "{{True}}",
+        "{{'a'}}",
+        "{{1 +}}",
+        "{{" + "(" * 300 + "1" + ")" * 300 + "}}",
+        "{{" + "1+" * 300 + "1}}",
+        "{{-1}}",
+    ],
+)
+def test_what_is_no_arithmetic_is_refused(offset):
+    with pytest.raises(InvalidReferencesError):
+        gen.location_at(entry(offset=offset), TEMPLATES, (0,))
+
+
+@pytest.mark.parametrize("key", ["a/x/{{i}}", "a/c/{{i + 1}}", "a/c/x{{i}}"])
+def test_keys_that_cannot_be_solved_are_refused(key):
+    with pytest.raises(InvalidReferencesError, match="gen entry"):
+        gen.location_at(entry(key=key), TEMPLATES, (0,))
+
+
+def test_a_dimension_that_the_key_does_not_use_is_refused():
+    with pytest.raises(InvalidReferencesError, match="'j'"):
+        gen.location_at(entry(dimensions={"i": {"stop": 2}, "j": {"stop": 2}}), TEMPLATES, (0,))
+
+
+@given(st.integers(0, 10**6), st.integers(1, 10**6), st.integers(1, 50))
+def test_one_chunk_is_what_expansion_gives(start, stride, stop):
+    rule = entry(offset=f"{{{{{start} + i * {stride}}}}}", dimensions={"i": {"stop": stop}})
+    for key, place in gen.expand(rule, TEMPLATES):
+        assert gen.location_at(rule, TEMPLATES, (int(key.rsplit("/", 1)[1]),)) == place
