@@ -18,7 +18,9 @@ def raw_recording():
     builder = RfsBuilder()
     builder.add_group("")
     builder.add_array("data", shape=[10_000, 16], data_type="int16", chunk_shape=[1000, 16])
-    builder.add_strided_chunks("data", ndim=2, url="raw.bin", start=12, stride=32_000, length=32_000, count=10)
+    builder.add_strided_chunks(
+        "data", ndim=2, url="raw.bin", start=12, stride=32_000, length=32_000, count=10
+    )
     return builder
 
 
@@ -57,7 +59,9 @@ def test_groups_above_something_exist_by_themselves():
     builder = RfsBuilder()
     builder.add_array("a/b/c", shape=[], data_type="bool", chunk_shape=[])
     rfs = builder.build()
-    assert [metadata(rfs, path)["node_type"] for path in ("", "a", "a/b", "a/b/c")] == ["group"] * 3 + ["array"]
+    assert [metadata(rfs, path)["node_type"] for path in ("", "a", "a/b", "a/b/c")] == ["group"] * 3 + [
+        "array"
+    ]
 
 
 def test_attributes_can_come_after_the_group_was_made_for_a_child():

@@ -1,0 +1,210 @@
+import json
+import os
+
+import numpy as np
+import pytest
+import zarr
+
+from shadowzarr import RfsBuilder, write_rfs
+from shadowzarr.errors import DamagedSourceError, OutputError
+from shadowzarr.refs.inline import decode_inline, encode_inline
+
+
+def document(path):
+    return json.loads((path if path.suffix == ".json" else path / "refs.json").read_text())
+
+
+def tree(folder):
+    return sorted(str(p.relative_to(folder)) for p in folder.rglob("*") if p.is_file())
+
+
+def indexed(grid=(2048, 160), name="acquisition/ElectricalSeries/data", first=0):
+    builder = RfsBuilder()
+    builder.add_array(name, shape=grid, data_type="int16", chunk_shape=(1,) * len(grid))
+    index = np.zeros((*grid, 2), np.uint64)
+    flat = index.reshape(-1, 2)
+    flat[:, 0] = first + np.arange(len(flat), dtype=np.uint64) * 2
+    flat[:, 1] = 2
+    builder.add_index(name, "https://example.org/a.nwb", index)
+    builder.add_source("https://example.org/a.nwb", 10**9, '"e"')
+    return builder.build(), index
+
+
+class TestDirectory:
+    def test_the_example_of_the_documentation(self, tmp_path):
+        rfs, index = indexed()
+        write_rfs(rfs, tmp_path / "x")
+        entry = document(tmp_path / "x")["indexes"]["acquisition/ElectricalSeries/data"]
+        assert entry["metadata"]["chunk_grid"]["configuration"]["chunk_shape"] == [409, 160, 2]
+        array = zarr.open_array(tmp_path / "x" / entry["index"], mode="r")
+        assert array.chunks == (409, 160, 2)
+        np.testing.assert_array_equal(array[...], index)
+        assert array.metadata.to_dict()["fill_value"] == 2**64 - 1
+
+    def test_the_rfs_in_memory_is_left_alone(self, tmp_path):
+        rfs, index = indexed()
+        before = dict(rfs["indexes"])
+        write_rfs(rfs, tmp_path / "x")
+        assert rfs["indexes"] == before
+        assert rfs["indexes"]["acquisition/ElectricalSeries/data"]["index"] is not None
+
+    def test_writing_twice_gives_the_same_bytes(self, tmp_path):
+        rfs, _ = indexed()
+        write_rfs(rfs, tmp_path / "x")
+        write_rfs(rfs, tmp_path / "y")
+        assert tree(tmp_path / "x") == tree(tmp_path / "y")
+        for name in tree(tmp_path / "x"):
+            assert (tmp_path / "x" / name).read_bytes() == (tmp_path / "y" / name).read_bytes()
+
+    def test_replacing_removes_what_only_the_old_one_pointed_to(self, tmp_path):
+        old, _ = indexed()
+        new, index = indexed(first=7)
+        write_rfs(old, tmp_path / "x")
+        old_files = set(tree(tmp_path / "x"))
+        write_rfs(new, tmp_path / "x")
+        entry = document(tmp_path / "x")["indexes"]["acquisition/ElectricalSeries/data"]
+        np.testing.assert_array_equal(zarr.open_array(tmp_path / "x" / entry["index"], mode="r")[...], index)
+        assert set(tree(tmp_path / "x")) & old_files == {"refs.json"}
+
+    def test_replacing_by_references_without_index_leaves_no_folder(self, tmp_path):
+        write_rfs(indexed()[0], tmp_path / "x")
+        write_rfs(RfsBuilder().build(), tmp_path / "x")
+        assert tree(tmp_path / "x") == ["refs.json"]
+        assert os.listdir(tmp_path / "x") == ["refs.json"]
+
+    def test_left_overs_of_a_killed_writer_are_cleared(self, tmp_path):
+        target = tmp_path / "x"
+        (target / "index" / ".1.tmp").mkdir(parents=True)
+        (target / ".2.tmp").write_text("half")
+        write_rfs(RfsBuilder().build(), target)
+        assert os.listdir(target) == ["refs.json"]
+
+    @pytest.mark.parametrize(
+        "name", ["#?%\\", "..", "ü" * 150, "a" * 300, "con", "x y", "{{u0}}", "c/0", "new\nline"]
+    )
+    def test_any_array_name_makes_a_safe_folder(self, tmp_path, name):
+        rfs, index = indexed((3, 2), name)
+        write_rfs(rfs, tmp_path / "x")
+        folder = document(tmp_path / "x")["indexes"][name]["index"]
+        assert folder.startswith("index/")
+        assert folder.count("/") == 1
+        assert folder.isascii()
+        assert len(folder) < 100
+        np.testing.assert_array_equal(zarr.open_array(tmp_path / "x" / folder, mode="r")[...], index)
+
+    def test_two_arrays_of_one_content_have_folders_of_their_own(self, tmp_path):
+        builder = RfsBuilder()
+        for name in ("a", "b"):
+            builder.add_array(name, shape=[2], data_type="int8", chunk_shape=[1])
+            builder.add_index(name, "f", np.ones((2, 2), np.uint64))
+        write_rfs(builder.build(), tmp_path / "x")
+        entries = document(tmp_path / "x")["indexes"]
+        assert entries["a"]["index"] != entries["b"]["index"]
+
+    def test_many_inline_bytes_go_to_a_file_beside_the_document(self, tmp_path):
+        builder = RfsBuilder()
+        builder.add_array("a", shape=[4], data_type="uint8", chunk_shape=[1])
+        for i, data in enumerate([b"a" * 10, b"b" * 900, b"c" * 500, b"d" * 20]):
+            builder.add_inline_chunk("a", (i,), data)
+        write_rfs(builder.build(), tmp_path / "x", inline_limit=100)
+        written = document(tmp_path / "x")
+        name, offset, length = written["refs"]["a/c/2"]
+        assert (tmp_path / "x" / name).read_bytes()[offset : offset + length] == b"c" * 500
+        assert (offset, written["sources"][name]) == (900, {"size": 1400})
+        assert decode_inline(written["refs"]["a/c/3"]) == b"d" * 20
+        write_rfs(RfsBuilder().build(), tmp_path / "x")
+        assert tree(tmp_path / "x") == ["refs.json"]
+
+    @pytest.mark.parametrize("what", ["a file", "a full folder", "a file above"])
+    def test_places_that_cannot_be_written(self, tmp_path, what):
+        target = tmp_path / "x"
+        if what == "a file":
+            target.write_text("precious")
+        elif what == "a full folder":
+            target.mkdir()
+            (target / "precious").write_text("precious")
+        else:
+            target.write_text("precious")
+            target = target / "below"
+        before = tree(tmp_path)
+        with pytest.raises(OutputError, match="cannot write"):
+            write_rfs(RfsBuilder().build(), target)
+        assert tree(tmp_path) == before
+
+
+class TestOneFile:
+    def test_every_chunk_is_listed(self, tmp_path):
+        rfs, index = indexed((3, 2), "a")
+        index[1, 1] = 2**64 - 1
+        write_rfs(rfs, tmp_path / "x.json")
+        written = document(tmp_path / "x.json")
+        assert (written["version"], "indexes" in written, "requires" in written) == (1, False, False)
+        chunks = {key: ref for key, ref in written["refs"].items() if "/c/" in key}
+        assert chunks == {
+            "a/c/0/0": ["{{u0}}", 0, 2],
+            "a/c/0/1": ["{{u0}}", 2, 2],
+            "a/c/1/0": ["{{u0}}", 4, 2],
+            "a/c/2/0": ["{{u0}}", 8, 2],
+            "a/c/2/1": ["{{u0}}", 10, 2],
+        }
+        assert written["templates"] == {"u0": "https://example.org/a.nwb"}
+
+    def slabs(self, tmp_path, size):
+        (tmp_path / "raw.bin").write_bytes(bytes(range(size)))
+        builder = RfsBuilder()
+        builder.add_array("a", shape=[5], data_type="uint8", chunk_shape=[2])
+        builder.add_contiguous_chunks(
+            "a", url=str(tmp_path / "raw.bin"), start=3, shape=[5], chunk_shape=[2], itemsize=1
+        )
+        builder.add_source(str(tmp_path / "raw.bin"), size)
+        return builder.build()
+
+    def test_a_last_slab_past_the_end_of_the_file_is_held_inline_padded(self, tmp_path):
+        write_rfs(self.slabs(tmp_path, 8), tmp_path / "x.json")
+        refs = document(tmp_path / "x.json")["refs"]
+        assert refs["a/c/1"] == ["{{u0}}", 5, 2]
+        assert refs["a/c/2"] == encode_inline(b"\x07\x00")
+
+    def test_a_last_slab_within_the_file_is_referenced(self, tmp_path):
+        write_rfs(self.slabs(tmp_path, 9), tmp_path / "x.json")
+        assert document(tmp_path / "x.json")["refs"]["a/c/2"] == ["{{u0}}", 7, 2]
+
+    def test_a_file_that_lacks_bytes_of_the_array_is_refused(self, tmp_path):
+        with pytest.raises(DamagedSourceError, match="'a/c/2'.*truncated"):
+            write_rfs(self.slabs(tmp_path, 7), tmp_path / "x.json")
+        assert not (tmp_path / "x.json").exists()
+
+    def test_explicit_references_win_over_gen_and_gen_over_indexes(self, tmp_path):
+        builder = RfsBuilder()
+        builder.add_array("a", shape=[3], data_type="uint8", chunk_shape=[1])
+        builder.add_index("a", "index", np.ones((3, 2), np.uint64))
+        builder.add_strided_chunks("a", ndim=1, url="gen", start=0, stride=1, length=1, count=2)
+        builder.add_chunk("a", (0,), "refs", 9, 1)
+        write_rfs(builder.build(), tmp_path / "x.json")
+        written = document(tmp_path / "x.json")
+        urls = [written["templates"][written["refs"][f"a/c/{i}"][0].strip("{}")] for i in range(3)]
+        assert urls == ["refs", "gen", "index"]
+
+    def test_selections_stay_version_2(self, tmp_path):
+        builder = RfsBuilder()
+        builder.add_array("a", shape=[4], data_type="uint8", chunk_shape=[2])
+        builder.add_selection("a", 3, [[0, 1]])
+        builder.add_contiguous_chunks(
+            "a", url="f", start=0, shape=[4], chunk_shape=[2], itemsize=1, row_bytes=3
+        )
+        write_rfs(builder.build(), tmp_path / "x.json")
+        written = document(tmp_path / "x.json")
+        assert (written["version"], written["requires"], "gen" in written) == (2, ["selections"], False)
+        assert written["refs"]["a/c/1"] == ["{{u0}}", 6, 6]
+
+    def test_a_folder_is_not_overwritten(self, tmp_path):
+        (tmp_path / "x.json").mkdir()
+        with pytest.raises(OutputError, match="directory"):
+            write_rfs(RfsBuilder().build(), tmp_path / "x.json")
+
+    def test_nothing_half_written_is_left(self, tmp_path):
+        rfs = RfsBuilder().build()
+        rfs["refs"]["a"] = "\udce9"  # cannot be written as UTF-8
+        with pytest.raises(ValueError, match="JSON"):
+            write_rfs(rfs, tmp_path / "x.json")
+        assert list(tmp_path.iterdir()) == []
