@@ -1,0 +1,278 @@
+"""Attributes of both sides, and those that the convention adds.
+
+An attribute's right value is worked out here from what h5py shows; the references' value is taken twice,
+from the stored document (decoded by ``stored_attributes``) and as a user of zarr gets it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import h5py
+import numpy as np
+
+from . import mappings
+from .kinds import Form, kind_of
+from .original import READ_ERRORS, Identity
+from .references import attribute_path
+from .report import Plain
+from .structure import Pair, Structure
+from .tally import NOTHING
+from .values import text_item
+
+ADDED = frozenset({"_DTYPE", "_LINKS", "_REFERENCE_FIELDS", "zarr_conventions", "_ARRAY_DIMENSIONS"})
+"""Attributes that the convention adds; each is checked for what it says."""
+
+DIMENSION_SCALE_ATTRIBUTES = frozenset({"REFERENCE_LIST", "DIMENSION_LIST"})
+"""How HDF5 ties datasets and dimension scales together; they hold references inside sequences."""
+
+_MISSING = object()
+
+
+@dataclass(frozen=True)
+class Target:
+    """An object that a reference leads to; None for a null or dangling one."""
+
+    identity: Identity | None
+
+    def __repr__(self) -> str:
+        return "a reference" if self.identity else "a null reference"
+
+
+@dataclass
+class Wanted:
+    """The right value of an attribute, and the rows of the table of mappings it relies on."""
+
+    value: Any
+    uses: set[str] = field(default_factory=set)
+
+
+class Unreadable(Exception):  # noqa: N818 - it is not an error of ours
+    """h5py cannot read an attribute."""
+
+
+def compare_attributes(structure: Structure, pair: Pair, extra: Mapping[str, Any]) -> None:
+    """Compare all attributes of an object.
+
+    Parameters
+    ----------
+    structure : Structure
+        Both sides.
+    pair : Pair
+        The object and its node.
+    extra : mapping
+        What the convention adds to this node, by name; a value of None means that the attribute must
+        not be there, `ANY` that it may hold anything.
+    """
+    stored = structure.references.nodes[pair.path].attributes
+    structure.tally.used(mappings.NON_FINITE_ATTRIBUTE, stored.non_finite)
+    structure.tally.used(mappings.BYTES_ATTRIBUTE, stored.encoded_bytes)
+    names = _names(structure, pair)
+    for name in names:
+        _compare_one(structure, pair, name, stored.values.get(name, _MISSING))
+    for name, value in stored.values.items():
+        if name not in names:
+            _check_added(structure, pair, name, value, extra)
+    for name, wanted in extra.items():
+        if wanted is not None and not isinstance(wanted, Optional) and name not in stored.values:
+            structure.tally.differ(attribute_path(pair.path, name), "convention attribute", wanted, NOTHING)
+    _compare_served(structure, pair, stored.values)
+
+
+@dataclass(frozen=True)
+class Optional:
+    """An attribute of the convention that may be there; if so, ``check`` says what is wrong with it."""
+
+    check: Any
+
+    def __repr__(self) -> str:
+        return "what the convention says"
+
+
+def _names(structure: Structure, pair: Pair) -> list[str]:
+    try:
+        return list(pair.item.attrs)
+    except READ_ERRORS as error:
+        structure.tally.differ(pair.path, "unreadable original", Plain(f"attributes: {error}"), "a node")
+        return []
+
+
+def _compare_one(structure: Structure, pair: Pair, name: str, given: Any) -> None:
+    path = attribute_path(pair.path, name)
+    skipped = structure.references.skipped.attribute_at(pair.path, name)
+    if skipped is not None:
+        if given is _MISSING:
+            structure.tally.leave_out(path, "attribute", skipped["reason"])
+        else:
+            structure.tally.differ(path, "skipped", "an attribute", "listed as left out, and there")
+        return
+    structure.tally.count("attributes")
+    try:
+        wanted = wanted_attribute(structure, pair, name)
+    except Unreadable as error:
+        shown = NOTHING if given is _MISSING else given
+        structure.tally.differ(path, "unreadable original", Plain(str(error)), shown)
+        return
+    if given is _MISSING:
+        _compare_absent(structure, path, name, wanted)
+    elif _equal(structure, wanted.value, given):
+        for use in wanted.uses:
+            structure.tally.used(use)
+    else:
+        structure.tally.differ(path, "attribute", wanted.value, given)
+
+
+def _compare_absent(structure: Structure, path: str, name: str, wanted: Wanted) -> None:
+    if name in DIMENSION_SCALE_ATTRIBUTES:
+        structure.tally.used(mappings.DIMENSION_SCALE)
+    elif isinstance(wanted.value, h5py.Empty):
+        structure.tally.used(mappings.EMPTY_ATTRIBUTE)
+    else:
+        structure.tally.differ(path, "attribute", wanted.value, NOTHING)
+
+
+def _check_added(structure: Structure, pair: Pair, name: str, value: Any, extra: Mapping[str, Any]) -> None:
+    path = attribute_path(pair.path, name)
+    wanted = extra.get(name)
+    if isinstance(wanted, Optional):
+        complaint = wanted.check(value)
+        if complaint:
+            structure.tally.differ(path, "convention attribute", Plain(complaint), value)
+    elif name not in ADDED or wanted is None:
+        structure.tally.differ(path, "extra attribute", NOTHING, value)
+    elif wanted != value or type(wanted) is not type(value):
+        structure.tally.differ(path, "convention attribute", wanted, value)
+    else:
+        structure.tally.used(mappings.DATA_TYPE_ATTRIBUTE if name == "_DTYPE" else mappings.REFERENCE_PATH)
+
+
+def _compare_served(structure: Structure, pair: Pair, stored: Mapping[str, Any]) -> None:
+    """A user of zarr must get the same as the document holds."""
+    try:
+        served = structure.references.served_attributes(pair.path)
+    except Exception as error:  # noqa: BLE001 - a store may raise anything; it becomes a difference
+        structure.tally.differ(pair.path, "unreadable references", "a node", _reason(error))
+        return
+    for name in sorted(set(stored) | set(served)):
+        if not _equal(structure, stored.get(name, _MISSING), served.get(name, _MISSING)):
+            structure.tally.differ(
+                attribute_path(pair.path, name), "served attribute", stored.get(name), served.get(name)
+            )
+
+
+def _reason(error: Exception) -> Plain:
+    return Plain(f"{type(error).__name__}: {error}")
+
+
+def wanted_attribute(structure: Structure, pair: Pair, name: str) -> Wanted:
+    """The right value of an attribute: JSON values, `Target`, `bytes`, or `h5py.Empty`.
+
+    Raises
+    ------
+    Unreadable
+        When h5py cannot read it.
+    """
+    try:
+        value = pair.item.attrs[name]
+        dtype = pair.item.attrs.get_id(name).dtype
+    except READ_ERRORS as error:
+        raise Unreadable(str(error)) from error
+    wanted = Wanted(None)
+    _note_kind(wanted, dtype)
+    wanted.value = _json(structure, pair, value, wanted)
+    if name == ".specloc" and isinstance(wanted.value, Target) and not pair.path:
+        wanted = Wanted(_Specloc(wanted.value.identity), {mappings.SPECLOC_PATH})
+    return wanted
+
+
+@dataclass(frozen=True)
+class _Specloc:
+    """The target of ``.specloc``, which is stored as a plain path."""
+
+    identity: Identity | None
+
+
+def _note_kind(wanted: Wanted, dtype: np.dtype[Any]) -> None:
+    kind = kind_of(dtype)
+    if kind.form is Form.COMPOUND:
+        wanted.uses.add(mappings.COMPOUND_ATTRIBUTE)
+    elif kind.form is Form.PLAIN:
+        wanted.uses |= {use for use in kind.uses if use != mappings.BYTE_ORDER}
+    elif kind.form is Form.TEXT and mappings.FIXED_TEXT in kind.uses:
+        wanted.uses.add(mappings.FIXED_TEXT)
+
+
+def _json(structure: Structure, pair: Pair, value: Any, wanted: Wanted) -> Any:
+    """A value as h5py gives it, as the JSON value it should be."""
+    if isinstance(value, np.ndarray):
+        return _json_array(structure, pair, value, wanted)
+    if isinstance(value, h5py.Empty):
+        wanted.uses.add(mappings.EMPTY_ATTRIBUTE)
+        return value
+    if isinstance(value, h5py.RegionReference):
+        raise Unreadable("a region reference, which has no form in the references")
+    if isinstance(value, h5py.Reference):
+        wanted.uses.add(mappings.REFERENCE_ATTRIBUTE)
+        return Target(structure.original.target(value, pair.item))
+    if isinstance(value, str | bytes):
+        return text_item(value)
+    if isinstance(value, np.void):
+        if value.dtype.names is None:
+            return value.tobytes()
+        return {name: _json(structure, pair, value[name], wanted) for name in value.dtype.names}
+    if isinstance(value, complex | np.complexfloating):
+        wanted.uses.add(mappings.COMPLEX_ATTRIBUTE)
+        return [float(value.real), float(value.imag)]
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _json_array(structure: Structure, pair: Pair, value: Any, wanted: Wanted) -> Any:
+    if value.ndim == 0:
+        return _json(structure, pair, value[()], wanted)
+    if value.dtype.kind in "biuf" and value.dtype.itemsize <= 8:
+        return value.tolist()
+    return [_json(structure, pair, item, wanted) for item in value]
+
+
+def _equal(structure: Structure, wanted: Any, given: Any) -> bool:
+    """Whether a value is the right one: types count, NaN equals NaN, 0.0 is not -0.0."""
+    if isinstance(wanted, Target | _Specloc):
+        return _leads(structure, wanted, given)
+    if isinstance(wanted, h5py.Empty):
+        return given is None or given == [] or given == ""
+    if isinstance(wanted, Mapping):
+        return (
+            isinstance(given, Mapping)
+            and set(wanted) == set(given)
+            and all(_equal(structure, wanted[name], given[name]) for name in wanted)
+        )
+    if isinstance(wanted, list):
+        return (
+            isinstance(given, list)
+            and len(wanted) == len(given)
+            and all(_equal(structure, one, other) for one, other in zip(wanted, given, strict=True))
+        )
+    if type(wanted) is not type(given):
+        return False
+    if isinstance(wanted, float):
+        same_sign = math.copysign(1, wanted) == math.copysign(1, given)
+        return (wanted == given and same_sign) or (math.isnan(wanted) and math.isnan(given))
+    return bool(wanted == given)
+
+
+def _leads(structure: Structure, wanted: Target | _Specloc, given: Any) -> bool:
+    if isinstance(wanted, _Specloc):
+        plain = isinstance(given, str) and not given.startswith("/")
+        return plain and structure.leads(wanted.identity, f"/{given}")
+    if wanted.identity is None:
+        return given is None
+    if not isinstance(given, Mapping) or set(given) != {"_REFERENCE"}:
+        return False
+    inner = given["_REFERENCE"]
+    if not isinstance(inner, Mapping) or set(inner) != {"source", "path"} or inner["source"] != ".":
+        return False
+    path = inner["path"]
+    return isinstance(path, str) and path.startswith("/") and structure.leads(wanted.identity, path)

@@ -1,0 +1,310 @@
+"""One dataset and the array that stands for it: shape, data type, fill value and values."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import h5py
+import numpy as np
+import zarr
+
+from . import mappings
+from .attributes import Optional
+from .kinds import Form, Kind, describe, kind_of, shown_by
+from .original import READ_ERRORS
+from .regions import Region, chunks_in, full_regions, region_shape, sampled_regions
+from .report import Mode, Plain
+from .structure import Pair, Structure
+from .tally import NOTHING
+from .values import element, mismatches
+
+POINTER_BYTES = 64
+"""What an element of text, or a reference, is taken to cost in memory."""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Which values are compared: the mode, the seed, and how many chunks are chosen by chance."""
+
+    mode: Mode
+    seed: int
+    sampled_chunks: int
+
+    def regions(
+        self, path: str, shape: tuple[int, ...], chunk_shape: tuple[int, ...], itemsize: int
+    ) -> Iterator[Region]:
+        """The regions of one array that are compared."""
+        if self.mode == "full":
+            return full_regions(shape, chunk_shape, itemsize)
+        return sampled_regions(
+            shape, chunk_shape, itemsize, seed=f"{self.seed}:{path}", sampled_chunks=self.sampled_chunks
+        )
+
+
+class _Stop(Exception):  # noqa: N818 - ends the comparison of one dataset
+    """A dataset has been found different or not comparable, and the difference is reported."""
+
+
+def added_attributes(kind: Kind | None, pair: Pair, *, is_specification: bool) -> dict[str, Any]:
+    """What the convention adds to an array's attributes, for `compare_attributes`."""
+    rank = _rank(pair.item)
+    added: dict[str, Any] = {"_ARRAY_DIMENSIONS": Optional(lambda value: _wrong_dimensions(value, rank))}
+    if kind is None:
+        return added
+    if kind.label is not None:
+        label = kind.label
+        added["_DTYPE"] = label if not is_specification else Optional(lambda value: _wrong(label, value))
+    if kind.reference_fields:
+        added["_REFERENCE_FIELDS"] = kind.reference_fields
+    return added
+
+
+def _rank(dataset: h5py.Dataset) -> int | None:
+    try:
+        return None if dataset.shape is None else len(dataset.shape)
+    except READ_ERRORS:
+        return None
+
+
+def _wrong(wanted: Any, value: Any) -> str:
+    return "" if wanted == value else repr(wanted)
+
+
+def _wrong_dimensions(value: Any, rank: int | None) -> str:
+    named = isinstance(value, list) and all(isinstance(name, str) for name in value)
+    return "" if named and len(value) == rank else f"{rank} names"
+
+
+def dataset_kind(dataset: h5py.Dataset) -> Kind | None:
+    """What zarr must show for a dataset; None when h5py cannot read its type."""
+    try:
+        return kind_of(dataset.dtype)
+    except READ_ERRORS:
+        return None
+
+
+def compare_dataset(
+    structure: Structure, pair: Pair, kind: Kind | None, choice: Choice, *, is_specification: bool
+) -> None:
+    """Compare one dataset with the array that stands for it, and report at most one difference."""
+    comparison = _Comparison(structure, pair, choice)
+    try:
+        if kind is None:
+            comparison.stop("unreadable original", "a type that h5py cannot read", "a node")
+        why = structure.original.is_judge_of(pair.item)
+        if why:
+            comparison.stop("not to be judged", Plain(why), "a node")
+        comparison.run(kind, is_specification=is_specification)
+    except _Stop:
+        pass
+
+
+class _Comparison:
+    def __init__(self, structure: Structure, pair: Pair, choice: Choice) -> None:
+        self._structure = structure
+        self._dataset: h5py.Dataset = pair.item
+        self._path = pair.path
+        self._choice = choice
+        self._tally = structure.tally
+
+    def stop(self, kind: str, original: Any, references: Any) -> None:
+        """Report a difference and end the comparison."""
+        self._tally.differ(self._path, kind, original, references)
+        raise _Stop
+
+    def run(self, kind: Kind | None, *, is_specification: bool) -> None:
+        """Compare metadata, then values."""
+        assert kind is not None  # noqa: S101 - the caller looked
+        node = self._opened()
+        if kind.form is Form.RAGGED:
+            compare_ragged(self, kind, node)
+            return
+        if not isinstance(node, zarr.Array):
+            self.stop("node type", "a dataset", "a group")
+            return
+        self._tally.count("arrays")
+        shape, as_scalar = self._shape(kind, is_specification, node)
+        if node.shape != shape:
+            self.stop("shape", shape, node.shape)
+        if not shown_by(kind, node.dtype):
+            self.stop("data type", Plain(describe(kind)), Plain(node.dtype))
+        for use in kind.uses:
+            self._tally.used(use)
+        self._compare_fill(kind, node)
+        self._compare_values(kind, node, as_scalar)
+
+    def _opened(self) -> Any:
+        try:
+            return self._structure.references.open(self._path)
+        except Exception as error:  # noqa: BLE001 - zarr and the store may raise anything
+            self.stop("unreadable references", "a node", Plain(f"{type(error).__name__}: {error}"))
+
+    def _shape(
+        self, kind: Kind, is_specification: bool, node: zarr.Array[Any]
+    ) -> tuple[tuple[int, ...], bool]:
+        """The right shape, and whether a specification of one element became a scalar."""
+        shape = self._dataset.shape
+        if shape is None:
+            self._tally.used(mappings.NULL_DATASPACE)
+            return (0,), False
+        if is_specification and math.prod(shape) == 1 and shape and node.shape == ():
+            self._tally.used(mappings.SPECIFICATION_SCALAR)
+            return (), True
+        return (*shape, *kind.axes), False
+
+    def _compare_fill(self, kind: Kind, node: zarr.Array[Any]) -> None:
+        try:
+            defined = self._dataset.id.get_create_plist().fill_value_defined()
+            fill = self._dataset.fillvalue
+        except READ_ERRORS:
+            return  # h5py cannot say, so there is nothing to hold the references to
+        if defined == h5py.h5d.FILL_VALUE_UNDEFINED:
+            self._tally.used(mappings.UNDEFINED_FILL)
+            return
+        if not _same_fill(kind, fill, node):
+            self._tally.differ(self._path, "fill value", fill, node.metadata.to_dict().get("fill_value"))
+
+    def _compare_values(self, kind: Kind, node: zarr.Array[Any], as_scalar: bool) -> None:
+        if self._dataset.shape is None or 0 in node.shape:
+            return
+        itemsize = node.dtype.itemsize if kind.form in (Form.PLAIN, Form.COMPOUND) else POINTER_BYTES
+        for region in self._choice.regions(self._path, node.shape, node.chunks, itemsize):
+            original = self.read_original(region, kind, as_scalar)
+            given = self.read_references(node, region)
+            self._compare_region(kind, region, original, given)
+            self._tally.count("chunks", chunks_in(region, node.chunks))
+            self._tally.count("bytes", _nbytes(original))
+
+    def read_original(self, region: Region, kind: Kind, as_scalar: bool) -> Any:
+        """A region as h5py shows it."""
+        try:
+            if as_scalar:
+                return self._dataset[()].reshape(())
+            return read_dataset(self._dataset, region[: len(region) - len(kind.axes)], kind, region)
+        except READ_ERRORS as error:
+            self.stop("unreadable original", Plain(str(error)), "an array")
+
+    def read_references(self, node: zarr.Array[Any], region: Region) -> Any:
+        """A region as zarr shows it."""
+        try:
+            return node[region] if region else node[()]
+        except Exception as error:  # noqa: BLE001 - zarr, codecs and the store may raise anything
+            reason = Plain(f"{type(error).__name__}: {error}")
+            self.stop("unreadable references", Plain(f"values at {_show(region)}"), reason)
+
+    def _compare_region(self, kind: Kind, region: Region, original: Any, given: Any) -> None:
+        if np.shape(given) != np.shape(original):
+            self.stop("values", Plain(f"shape {np.shape(original)}"), Plain(f"shape {np.shape(given)}"))
+        differing = mismatches(kind, original, given, leads=self.leads)
+        if not differing.any():
+            return
+        place = tuple(map(int, np.argwhere(differing)[0])) if differing.ndim else ()
+        at = tuple(part.start + index for part, index in zip(region, place, strict=True))
+        self.stop(
+            "reference" if kind.form is Form.REFERENCE else "values",
+            Plain(f"{element(kind, original, place)!r} at {at}, {int(differing.sum())} of {differing.size}"),
+            element(_shown(kind), given, place),
+        )
+
+    def leads(self, reference: Any, path: Any) -> bool:
+        """Whether a reference and a path lead to the same object; an empty path is a null reference."""
+        target = self._structure.original.target(reference, self._dataset) if reference else None
+        if target is not None and self._is_known(target):
+            return isinstance(path, str) and self._structure.leads(target, path)
+        self._tally.used(mappings.DANGLING_REFERENCE if reference else mappings.NULL_REFERENCE)
+        return path == ""
+
+    def _is_known(self, target: tuple[int, int]) -> bool:
+        structure = self._structure
+        return target in structure.placed or target in structure.missing
+
+
+def _shown(kind: Kind) -> Kind:
+    """The kind in which the references' side of a difference is shown."""
+    return Kind(Form.TEXT) if kind.form is Form.REFERENCE else kind
+
+
+def read_dataset(dataset: h5py.Dataset, selection: Region, kind: Kind, region: Region) -> Any:
+    """A region of a dataset; ``region`` has the axes of an array datatype besides.
+
+    HDF5 2.0 cannot read text that was never written from a file opened for reading when the fill value
+    is text too (HDFGroup/hdf5#5394); such a region is put together from the chunks that exist.
+    """
+    try:
+        values = dataset[selection] if selection else dataset[()]
+    except OSError:
+        if kind.form is not Form.TEXT or dataset.chunks is None:
+            raise
+        values = _text_by_chunks(dataset, selection)
+    if not kind.axes:
+        return values
+    return np.asarray(values)[(slice(None),) * len(selection) + region[len(selection) :]]
+
+
+def _text_by_chunks(dataset: h5py.Dataset, selection: Region) -> Any:
+    values = np.empty(region_shape(selection), dtype=object)
+    values[...] = dataset.fillvalue
+    for number in range(dataset.id.get_num_chunks()):
+        offset = dataset.id.get_chunk_info(number).chunk_offset
+        extents = zip(selection, offset, dataset.chunks, strict=True)
+        common = tuple(
+            slice(max(part.start, start), min(part.stop, start + edge)) for part, start, edge in extents
+        )
+        if all(part.start < part.stop for part in common):
+            inside = tuple(
+                slice(part.start - whole.start, part.stop - whole.start)
+                for part, whole in zip(common, selection, strict=True)
+            )
+            values[inside] = dataset[common]
+    return values
+
+
+def _same_fill(kind: Kind, fill: Any, node: zarr.Array[Any]) -> bool:
+    """Whether zarr's fill value is HDF5's."""
+    given = node.fill_value
+    if kind.axes:
+        kind = Kind(kind.form, kind.dtype, kind.label, (), kind.fields, kind.item, kind.uses)
+        fill = np.asarray(fill).reshape(-1)[0]
+    if kind.form is Form.COMPOUND:
+        return all(
+            _same_fill_item(field, np.asarray(fill)[name], np.asarray(given)[name])
+            for name, field in kind.fields
+        )
+    return _same_fill_item(kind, fill, given)
+
+
+def _same_fill_item(kind: Kind, fill: Any, given: Any) -> bool:
+    if kind.form is Form.REFERENCE:
+        return str(given) == ""
+    if kind.form is Form.PLAIN:
+        given = np.asarray(given, dtype=kind.dtype)
+        fill = np.asarray(fill).reshape(())
+    elif kind.form is Form.TEXT:
+        fill, given = np.asarray(fill, dtype=object).reshape(()), np.asarray(given, dtype=object).reshape(())
+    return not bool(mismatches(kind, fill, given, leads=lambda _reference, path: path == "").any())
+
+
+def _nbytes(values: Any) -> int:
+    array = np.asarray(values)
+    if array.dtype != object:
+        return array.nbytes
+    return sum(len(item) for item in array.reshape(-1) if isinstance(item, bytes | str))
+
+
+def _show(region: Region) -> str:
+    return "[" + ", ".join(f"{part.start}:{part.stop}" for part in region) + "]"
+
+
+def compare_ragged(comparison: _Comparison, kind: Kind, node: Any) -> None:
+    """Compare variable-length sequences with a group of values and offsets."""
+    if isinstance(node, zarr.Array):
+        comparison.stop("node type", "sequences", "an array")
+    comparison.stop("data type", Plain(describe(kind)), NOTHING)
+
+
+def extra_members(names: Mapping[str, Any]) -> list[str]:
+    """Members of a group of sequences beside values and offsets."""
+    return sorted(set(names) - {"values", "offsets"})

@@ -1,0 +1,75 @@
+"""What is wrong with a document although its nodes are right: stray keys and entries that lie.
+
+Runs last, when it is known which objects and attributes the comparison came upon.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from shadowzarr.refs.document import Rfs
+
+from .references import Node, References
+from .regions import grid_shape
+from .report import Plain
+from .structure import Structure
+from .tally import NOTHING, Tally
+
+
+def check_document(references: References, structure: Structure, tally: Tally) -> None:
+    """Report chunks that belong to no array, and attributes left out that there are not."""
+    strays: Counter[str] = Counter()
+    for key in references.rfs["refs"]:
+        owner = _stray_owner(references, key)
+        if owner is not None:
+            strays[owner] += 1
+    for owner, number in strays.items():
+        tally.differ(owner, "stray chunks", NOTHING, Plain(f"{number} keys that belong to no chunk"))
+    for part in ("indexes", "selections"):
+        for path in _paths(references.rfs, part):
+            if path not in references.nodes or not references.nodes[path].is_array:
+                tally.differ(path, "stray entry", NOTHING, Plain(f"an entry in {part!r} for no array"))
+    _check_skipped_attributes(references, structure, tally)
+
+
+def _paths(rfs: Rfs, part: str) -> list[str]:
+    entries = rfs.get(part, {})
+    return list(entries) if isinstance(entries, dict) else []
+
+
+def _stray_owner(references: References, key: str) -> str | None:
+    """The path to blame for a key that is no metadata and no chunk of an array; None for a good key."""
+    if key.rpartition("/")[2] == "zarr.json":
+        return None
+    parts = key.split("/")
+    for number in range(len(parts), -1, -1):
+        path = "/".join(parts[:number])
+        node = references.nodes.get(path)
+        if node is not None:
+            good = node.is_array and _is_chunk(node, parts[number:])
+            return None if good else path
+    return key
+
+
+def _is_chunk(node: Node, rest: list[str]) -> bool:
+    shape = node.metadata.get("shape", [])
+    encoding = node.metadata.get("chunk_key_encoding", {})
+    if not isinstance(encoding, dict) or encoding.get("name") != "default":
+        return True  # another encoding of keys, which the generators of this library do not write
+    if not rest or rest[0] != "c" or len(rest) != 1 + len(shape):
+        return False
+    if not all(part.isdecimal() for part in rest[1:]):
+        return False
+    chunk_shape = node.metadata["chunk_grid"]["configuration"]["chunk_shape"]
+    return all(
+        int(part) < extent for part, extent in zip(rest[1:], grid_shape(shape, chunk_shape), strict=True)
+    )
+
+
+def _check_skipped_attributes(references: References, structure: Structure, tally: Tally) -> None:
+    for entry in references.skipped.unmet():
+        if entry["kind"] != "attribute":
+            continue
+        owner, _, name = entry["path"].lstrip("/").rpartition("@")
+        if structure.original.identity_at(f"/{owner}") not in structure.left_out:
+            tally.differ(entry["path"], "skipped", Plain(f"no attribute {name!r}"), "listed as left out")

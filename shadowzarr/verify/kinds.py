@@ -1,0 +1,162 @@
+"""What zarr must show for an HDF5 datatype: verification's own reading of the convention.
+
+From the numpy data type that h5py gives (with h5py's marks for text, references, enumerations and
+sequences) to the kind of a zarr array. It does not look at what the references say; ``values`` and
+``datasets`` compare.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+import h5py
+import numpy as np
+
+from . import mappings
+
+
+class Form(Enum):
+    """How values of a kind are compared."""
+
+    PLAIN = "plain"
+    TEXT = "text"
+    REFERENCE = "reference"
+    REGION = "region reference"
+    COMPOUND = "compound"
+    RAGGED = "ragged"
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What zarr must show for a datatype.
+
+    Attributes
+    ----------
+    form : Form
+        How values are compared.
+    dtype : numpy.dtype or None
+        For plain values the native data type.
+    label : str or None
+        The right value of ``_DTYPE``; None when there must be none.
+    axes : tuple of int
+        Axes that an array datatype adds to the dataset's.
+    fields : tuple of (str, Kind)
+        Of a compound, in order.
+    item : Kind or None
+        Of a sequence: what it holds.
+    uses : tuple of str
+        Rows of the table of mappings that this kind relies on.
+    """
+
+    form: Form
+    dtype: np.dtype[Any] | None = None
+    label: str | None = None
+    axes: tuple[int, ...] = ()
+    fields: tuple[tuple[str, Kind], ...] = ()
+    item: Kind | None = None
+    uses: tuple[str, ...] = ()
+
+    @property
+    def reference_fields(self) -> list[str]:
+        """Names of the fields that hold object references."""
+        return [name for name, kind in self.fields if kind.form is Form.REFERENCE]
+
+
+def kind_of(dtype: np.dtype[Any]) -> Kind:
+    """The kind of a data type as h5py gives it."""
+    if dtype.subdtype is not None:
+        base, axes = dtype.subdtype
+        inner = kind_of(base)
+        return _with(inner, axes=tuple(axes) + inner.axes, uses=(mappings.ARRAY_TYPE, *inner.uses))
+    return _marked(dtype) or _plain(dtype)
+
+
+def _marked(dtype: np.dtype[Any]) -> Kind | None:
+    """Kinds that h5py marks in the data type's metadata."""
+    text = h5py.check_string_dtype(dtype)
+    if text is not None:
+        used = mappings.TEXT if text.length is None else mappings.FIXED_TEXT
+        return Kind(Form.TEXT, label="str", uses=(used,))
+    reference = h5py.check_ref_dtype(dtype)
+    if reference is h5py.Reference:
+        return Kind(Form.REFERENCE, label="object_reference", uses=(mappings.REFERENCE_PATH,))
+    if reference is not None:
+        return Kind(Form.REGION)
+    item = h5py.check_vlen_dtype(dtype)
+    if item is not None:
+        return Kind(Form.RAGGED, item=kind_of(np.dtype(item)), uses=(mappings.RAGGED_GROUP,))
+    if h5py.check_enum_dtype(dtype) is not None:
+        inner = _plain(np.dtype(dtype.str))
+        return _with(inner, axes=(), uses=(mappings.ENUMERATION, *inner.uses))
+    return None
+
+
+def _plain(dtype: np.dtype[Any]) -> Kind:
+    if dtype.names is not None:
+        return _compound(dtype)
+    native = dtype.newbyteorder("=")
+    uses: tuple[str, ...] = () if dtype.isnative else (mappings.BYTE_ORDER,)
+    if dtype.kind == "b":
+        uses = (mappings.BOOLEAN, *uses)
+    return Kind(Form.PLAIN, dtype=native, label=native.name, uses=uses)
+
+
+def _compound(dtype: np.dtype[Any]) -> Kind:
+    assert dtype.names is not None  # noqa: S101 - the caller looked
+    assert dtype.fields is not None  # noqa: S101 - the same
+    fields = tuple((name, kind_of(dtype.fields[name][0])) for name in dtype.names)
+    forms = {kind.form for _, kind in fields}
+    uses: list[str] = []
+    if forms & {Form.TEXT, Form.REFERENCE}:
+        uses.append(mappings.COMPOUND_TEXT)
+    if dtype.itemsize != sum(dtype.fields[name][0].itemsize for name in dtype.names):
+        uses.append(mappings.COMPOUND_PADDING)
+    inherited = {use for _, kind in fields for use in kind.uses}
+    return Kind(Form.COMPOUND, fields=fields, uses=(*uses, *sorted(inherited - set(uses))))
+
+
+def _with(kind: Kind, *, axes: tuple[int, ...], uses: tuple[str, ...]) -> Kind:
+    return Kind(kind.form, kind.dtype, kind.label, axes, kind.fields, kind.item, uses)
+
+
+def shown_by(kind: Kind, dtype: np.dtype[Any], *, in_compound: bool = False) -> bool:
+    """Whether a zarr array's data type is the right one for a kind; byte order is free.
+
+    Parameters
+    ----------
+    kind : Kind
+        What the original holds.
+    dtype : numpy.dtype
+        What zarr shows.
+    in_compound : bool
+        Whether it is a field, where text has a fixed width.
+    """
+    if kind.form in (Form.TEXT, Form.REFERENCE):
+        return dtype.kind == ("U" if in_compound else "T")
+    if kind.form is Form.PLAIN:
+        assert kind.dtype is not None  # noqa: S101 - what a plain kind is
+        return dtype.names is None and _same_plain(kind.dtype, dtype)
+    if kind.form is not Form.COMPOUND or dtype.names is None or dtype.fields is None:
+        return False
+    if dtype.names != tuple(name for name, _ in kind.fields):
+        return False
+    return all(shown_by(field, dtype.fields[name][0], in_compound=True) for name, field in kind.fields)
+
+
+def _same_plain(wanted: np.dtype[Any], shown: np.dtype[Any]) -> bool:
+    if wanted.kind in "mM":
+        return wanted.newbyteorder("=") == shown.newbyteorder("=")  # the unit counts too
+    return wanted.kind == shown.kind and wanted.itemsize == shown.itemsize
+
+
+def describe(kind: Kind) -> str:
+    """A kind in a few words, for reports."""
+    if kind.form is Form.PLAIN:
+        return str(kind.dtype)
+    if kind.form is Form.COMPOUND:
+        return "compound of " + ", ".join(f"{name} {describe(field)}" for name, field in kind.fields)
+    if kind.form is Form.RAGGED and kind.item is not None:
+        return f"sequences of {describe(kind.item)}"
+    return str(kind.form.value)
