@@ -1,5 +1,4 @@
 import json
-import os
 
 import numpy as np
 import pytest
@@ -42,7 +41,7 @@ class TestDirectory:
         assert array.metadata.to_dict()["fill_value"] == 2**64 - 1
 
     def test_the_rfs_in_memory_is_left_alone(self, tmp_path):
-        rfs, index = indexed()
+        rfs, _ = indexed()
         before = dict(rfs["indexes"])
         write_rfs(rfs, tmp_path / "x")
         assert rfs["indexes"] == before
@@ -70,14 +69,14 @@ class TestDirectory:
         write_rfs(indexed()[0], tmp_path / "x")
         write_rfs(RfsBuilder().build(), tmp_path / "x")
         assert tree(tmp_path / "x") == ["refs.json"]
-        assert os.listdir(tmp_path / "x") == ["refs.json"]
+        assert [p.name for p in (tmp_path / "x").iterdir()] == ["refs.json"]
 
     def test_left_overs_of_a_killed_writer_are_cleared(self, tmp_path):
         target = tmp_path / "x"
         (target / "index" / ".1.tmp").mkdir(parents=True)
         (target / ".2.tmp").write_text("half")
         write_rfs(RfsBuilder().build(), target)
-        assert os.listdir(target) == ["refs.json"]
+        assert [p.name for p in target.iterdir()] == ["refs.json"]
 
     @pytest.mark.parametrize(
         "name", ["#?%\\", "..", "ü" * 150, "a" * 300, "con", "x y", "{{u0}}", "c/0", "new\nline"]

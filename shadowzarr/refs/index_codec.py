@@ -20,7 +20,10 @@ _BLOSC = Blosc(cname="zstd", clevel=5, shuffle=Blosc.SHUFFLE, typesize=8)
 
 
 def encode_index(index: IndexArray) -> Iterator[tuple[tuple[int, ...], bytes]]:
-    """Index chunks of an index array, with their coordinates; those with no entry are left out.
+    """Index chunks of an index array, with their coordinates.
+
+    Those with no entry are written too: then an index chunk that cannot be found is an error, and
+    never taken for chunks that were not written.
 
     Parameters
     ----------
@@ -30,8 +33,6 @@ def encode_index(index: IndexArray) -> Iterator[tuple[tuple[int, ...], bytes]]:
     shape = index_chunk_shape(index.shape[:-1])
     for coordinates in itertools.product(*map(range, chunk_grid_shape(index.shape, shape))):
         part = index[_region(coordinates, shape)]
-        if (part == MISSING).all():
-            continue
         whole = np.full(shape, MISSING, dtype="<u8")
         whole[tuple(slice(extent) for extent in part.shape)] = part
         yield coordinates, bytes(_BLOSC.encode(whole))

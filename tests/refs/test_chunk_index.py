@@ -46,10 +46,10 @@ def test_index_chunks_are_what_zarr_reads(grid):
     np.testing.assert_array_equal(read[...], index)
 
 
-def test_chunks_without_an_entry_are_not_written():
+def test_index_chunks_without_an_entry_are_written_too():
     index = chunk_index.empty_index((200_000,))
     index[70_000] = 5, 6
-    assert [coordinates for coordinates, _ in index_codec.encode_index(index)] == [(1, 0)]
+    assert [c for c, _ in index_codec.encode_index(index)] == [(0, 0), (1, 0), (2, 0), (3, 0)]
 
 
 def test_decoding_gives_the_whole_chunk_back():
