@@ -61,9 +61,8 @@ def test_recording_has_compressed_chunks_units_and_trials_that_refer_to_it(folde
         assert len(file["units/spike_times_index"]) == 12
         trials = file["intervals/trials/timeseries"]
         assert file[trials[0]["timeseries"]].name == "/acquisition/ElectricalSeries"
-        assert (
-            h5py.check_ref_dtype(file["general/extracellular_ephys/electrodes/group"].dtype) is h5py.Reference
-        )
+        electrodes = file["general/extracellular_ephys/electrodes"]
+        assert h5py.check_ref_dtype(electrodes["group"].dtype) is h5py.Reference
         assert math.isnan(electrodes["imp"][0])
 
 
