@@ -24,9 +24,9 @@ from .errors import OutputError, ShadowzarrError, UsageError
 from .refs.byte_range import ChunkLocation
 from .refs.chunk_index import index_array_metadata
 from .refs.chunk_key import METADATA_NAME, chunk_key, parse_chunk_key
-from .refs.document import IndexArray, IndexEntry, Rfs
+from .refs.document import IndexArray, IndexEntry, Reference, Rfs
 from .refs.index_codec import encode_index
-from .refs.inline import decode_inline, inline_size
+from .refs.inline import decode_inline, encode_inline, inline_size
 from .refs.listing import list_every_chunk
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def write_rfs(rfs: Rfs, path: str | os.PathLike[str], *, inline_limit: int = INL
         When the place cannot be written, or holds something else than references.
     """
     target = Path(path)
-    loaded = _with_indexes_in_memory(rfs)
+    loaded = _in_memory(rfs)
     try:
         if target.suffix == ".json":
             _write_file(loaded, target)
@@ -172,7 +172,7 @@ def _write_large_inline(document: Rfs, target: Path, limit: int) -> None:
         refs[key] = [name, offset, len(part)]
         offset += len(part)
     document["refs"] = refs
-    document["sources"] = {**document.get("sources", {}), name: {"size": len(whole)}}
+    document["inline_files"] = [name]
 
 
 def _replace(target: Path, data: bytes) -> None:
@@ -190,7 +190,7 @@ def _replace(target: Path, data: bytes) -> None:
 
 def _remove_unused(document: Rfs, target: Path) -> None:
     used = {Path(cast("str", entry["index"])).name for entry in document.get("indexes", {}).values()}
-    used |= {Path(url).name for url in document.get("sources", {})}
+    used |= {Path(name).name for name in document.get("inline_files", [])}
     for folder in (target / INDEX_FOLDER, target / INLINE_FOLDER):
         for item in folder.iterdir() if folder.is_dir() else ():
             if item.name in used:
@@ -205,15 +205,29 @@ def _remove_unused(document: Rfs, target: Path) -> None:
         left_over.unlink()
 
 
-def _with_indexes_in_memory(rfs: Rfs) -> Rfs:
-    """References that were loaded have their indexes on disk or behind a URL: read those."""
+def _in_memory(rfs: Rfs) -> Rfs:
+    """References with their indexes and all inline chunks in memory, where loading left them."""
+    whole = cast("Rfs", dict(rfs))
     lazy = {path: entry for path, entry in rfs.get("indexes", {}).items() if isinstance(entry["index"], str)}
-    if not lazy:
-        return rfs
-    from .access.index_arrays import read_index
+    if lazy:
+        from .access.index_arrays import read_index
 
-    whole = {path: {**entry, "index": read_index(entry)} for path, entry in lazy.items()}
-    return cast("Rfs", {**rfs, "indexes": {**rfs["indexes"], **whole}})
+        read = {path: {**entry, "index": read_index(entry)} for path, entry in lazy.items()}
+        whole["indexes"] = cast("dict[str, IndexEntry]", {**rfs["indexes"], **read})
+    if "inline_files" in whole:
+        names = tuple(whole.pop("inline_files"))
+        whole["refs"] = dict(_inlined(whole, names))
+    return whole
+
+
+def _inlined(rfs: Rfs, files: tuple[str, ...]) -> Iterator[tuple[str, Reference]]:
+    """References, those into the document's own files turned back into inline chunks."""
+    for key, reference in rfs["refs"].items():
+        if not isinstance(reference, str) and reference[0].endswith(files):
+            data = _read(rfs, ChunkLocation(*reference))
+            yield key, encode_inline(data)
+        else:
+            yield key, reference
 
 
 def _size_of(rfs: Rfs, url: str) -> int | None:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import zarr
 
-from shadowzarr import RfsBuilder, write_rfs
+from shadowzarr import RfsBuilder, load_rfs, write_rfs
 from shadowzarr.errors import DamagedSourceError, OutputError
 from shadowzarr.refs.inline import decode_inline, encode_inline
 
@@ -109,8 +109,10 @@ class TestDirectory:
         written = document(tmp_path / "x")
         name, offset, length = written["refs"]["a/c/2"]
         assert (tmp_path / "x" / name).read_bytes()[offset : offset + length] == b"c" * 500
-        assert (offset, written["sources"][name]) == (900, {"size": 1400})
+        assert (offset, written["inline_files"]) == (900, [name])
         assert decode_inline(written["refs"]["a/c/3"]) == b"d" * 20
+        write_rfs(load_rfs(tmp_path / "x"), tmp_path / "y.json")
+        assert document(tmp_path / "y.json")["refs"]["a/c/1"] == encode_inline(b"b" * 900)
         write_rfs(RfsBuilder().build(), tmp_path / "x")
         assert tree(tmp_path / "x") == ["refs.json"]
 

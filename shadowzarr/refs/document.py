@@ -102,6 +102,8 @@ class Rfs(TypedDict):
     indexes: NotRequired[dict[str, IndexEntry]]
     selections: NotRequired[dict[str, SelectionEntry]]
     sources: NotRequired[dict[str, SourceEntry]]
+    inline_files: NotRequired[list[str]]
+    """Files beside the document that hold inline chunks which would make it too large."""
     skipped: NotRequired[list[SkippedEntry]]
     converted: NotRequired[list[ConvertedEntry]]
     hdf5: NotRequired[dict[str, JSON]]
