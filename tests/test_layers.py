@@ -1,0 +1,94 @@
+"""Imports point one way; this reads them, so that the house keeps its shape for free."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+
+# What each layer of the library may import, besides itself, `errors` and `_optional`.
+MAY_IMPORT = {
+    "errors": set(),
+    "_optional": set(),
+    "refs": set(),
+    "attributes": set(),
+    "codecs": {"refs"},
+    "access": {"refs"},
+    "builder": {"refs", "attributes", "codecs"},
+    "write": {"refs", "access"},
+    "store": {"refs", "attributes", "codecs", "access"},
+    "formats": {"refs", "attributes", "codecs", "access", "builder"},
+    "verify": {"refs", "attributes", "codecs", "access", "store"},
+    "catalog": {"refs", "access", "formats", "write", "store", "verify"},
+    "testing": {"refs", "access"},
+    "cli": {"refs", "access", "formats", "write", "store", "verify", "testing", "attributes"},
+}
+PIPELINE = {"prefect", "pydantic", "ruamel", "jinja2", "tasks", "flows"}
+
+
+def imports(file: Path, root: Path = ROOT):
+    """Absolute dotted names of all that a file imports, inside functions too."""
+    package = file.relative_to(root).with_suffix("").parts[:-1]
+    for node in ast.walk(ast.parse(file.read_text())):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = package[: len(package) - node.level + 1] if node.level else ()
+            module = ".".join([*base, *([node.module] if node.module else [])])
+            yield from (f"{module}.{alias.name}" for alias in node.names)
+
+
+def files(folder: str):
+    return sorted((ROOT / folder).rglob("*.py"))
+
+
+@pytest.mark.parametrize("layer", sorted(MAY_IMPORT))
+def test_a_layer_imports_only_those_below_it(layer):
+    place = ROOT / "shadowzarr" / layer
+    own = files(f"shadowzarr/{layer}") if place.is_dir() else [place.with_suffix(".py")]
+    allowed = MAY_IMPORT[layer] | {layer, "errors", "_optional"}
+    wrong = []
+    for file in own:
+        if not file.is_file():
+            continue
+        for name in imports(file):
+            parts = name.split(".")
+            if parts[0] != "shadowzarr" or len(parts) < 2:
+                continue
+            target = parts[1]
+            is_public_name = (
+                not (ROOT / "shadowzarr" / target).exists()
+                and not (ROOT / "shadowzarr" / f"{target}.py").exists()
+            )
+            if target not in allowed and not is_public_name:
+                wrong.append(f"{file.relative_to(ROOT)}: {name}")
+    assert wrong == []
+
+
+def test_every_layer_is_listed():
+    found = {p.stem for p in (ROOT / "shadowzarr").iterdir() if p.suffix == ".py" or p.is_dir()}
+    assert found - {"__init__", "__pycache__", "py"} - {"__main__"} <= set(MAY_IMPORT)
+
+
+def test_the_library_knows_nothing_of_the_pipeline():
+    wrong = [
+        f"{file.relative_to(ROOT)}: {name}"
+        for file in files("shadowzarr")
+        for name in imports(file)
+        if name.split(".")[0] in PIPELINE
+    ]
+    assert wrong == []
+
+
+def test_tasks_know_nothing_of_flows():
+    assert [f for f in files("tasks") if any(n.split(".")[0] == "flows" for n in imports(f))] == []
+
+
+def test_one_format_knows_nothing_of_another():
+    formats = {p.name for p in (ROOT / "shadowzarr" / "formats").iterdir() if p.is_dir()}
+    for own in formats:
+        for file in files(f"shadowzarr/formats/{own}"):
+            for name in imports(file):
+                other = name.removeprefix("shadowzarr.formats.").split(".")[0]
+                assert not (name.startswith("shadowzarr.formats.") and other in formats - {own}), (file, name)
