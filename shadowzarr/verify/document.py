@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from shadowzarr.refs.document import Rfs
-
+from ..refs.document import Rfs
 from .references import Node, References
 from .regions import grid_shape
 from .report import Plain

@@ -11,9 +11,9 @@ from typing import Any
 
 import h5py
 
-from shadowzarr.errors import UsageError
-from shadowzarr.refs.document import Rfs
-
+from ..access.locations import without_query
+from ..errors import UsageError
+from ..refs.document import Rfs
 from .attributes import Optional, compare_attributes
 from .datasets import Choice, added_attributes, compare_dataset, dataset_kind
 from .document import check_document
@@ -94,7 +94,7 @@ def _only_source(rfs: Rfs) -> str:
 
 def _shown(location: str) -> str:
     """A location without its query string, which may hold a signature."""
-    return location.partition("?")[0] if "://" in location else location
+    return without_query(location)
 
 
 def _compare(original: Original, references: References, tally: Tally, choice: Choice) -> None:

@@ -19,7 +19,10 @@ from typing import Any
 
 import h5py
 
-from shadowzarr.errors import DamagedSourceError, NotHDF5Error, SourceError, SourceNotFoundError
+from ..access.locations import canonical, is_remote, without_query
+from ..access.remfile import Remfile
+from ..access.sources import describe
+from ..errors import DamagedSourceError, NotHDF5Error, SourceError, SourceNotFoundError
 
 Identity = tuple[int, int]
 """A file's serial number in this process and an object's address in it."""
@@ -173,11 +176,12 @@ def open_original(source: str | os.PathLike[str], *, allow_external: bool = Fals
         When the file cannot be opened.
     """
     _load_filters()
-    if "://" in os.fspath(source) and not os.fspath(source).startswith("file://"):
-        with _remote(os.fspath(source)) as file:
+    location = canonical(source)
+    if is_remote(location):
+        with _remote(location) as file:
             yield Original(file, None, allow_external=allow_external)
         return
-    path = Path(os.fspath(source).removeprefix("file://"))
+    path = Path(location)
     with _local(path) as file:
         yield Original(file, path, allow_external=allow_external)
 
@@ -198,12 +202,9 @@ def _local(path: Path) -> h5py.File:
 
 @contextlib.contextmanager
 def _remote(url: str) -> Iterator[h5py.File]:
-    from shadowzarr.access.remfile import Remfile
-    from shadowzarr.access.sources import describe
-
-    stream = Remfile(describe(url))
+    stream = Remfile(describe(url, url=url))
     try:
-        with _opened_file(stream, url.partition("?")[0]) as file:
+        with _opened_file(stream, without_query(url)) as file:
             yield file
     finally:
         stream.close()

@@ -17,11 +17,10 @@ from typing import Any
 import zarr
 from zarr.core.sync import sync
 
-from shadowzarr.attributes import decode_attributes
-from shadowzarr.refs.document import Rfs, SkippedEntry
-from shadowzarr.store.load_rfs import load_rfs
-from shadowzarr.store.open_rfs import open_rfs
-
+from ..attributes import decode_attributes
+from ..refs.document import Rfs, SkippedEntry
+from ..store.load_rfs import load_rfs
+from ..store.open_rfs import open_rfs
 from .stored_attributes import Decoded, decode, strict_json
 from .tally import Tally
 

@@ -1,0 +1,119 @@
+"""``shadowzarr generate``: references for one HDF5 file."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from cyclopts import Parameter
+from cyclopts.validators import Number
+
+from .left_out import left_out_lines
+from .totals import plural, size_text, totals_of
+
+LEFT_OUT_CODE = 3
+"""The exit code when the references leave something out."""
+
+MOST_NAMED = 50
+"""How many objects left out are named; the document names all."""
+
+
+def _threshold(_type: Any, tokens: Any) -> int | None:
+    text = tokens[0].value
+    if text.lower() == "none":
+        return None
+    if not text.isdecimal():
+        raise ValueError(f"{text!r} is neither a number of chunks nor none")
+    return int(text)
+
+
+def generate(
+    source: str,
+    out: str,
+    *,
+    local_hdf5_path: str | None = None,
+    chunk_index_threshold: Annotated[int | None, Parameter(converter=_threshold)] = 1000,
+    contiguous_chunk_bytes: Annotated[int, Parameter(validator=Number(gte=1))] = 4 * 2**20,
+    on_unsupported: Literal["copy", "skip", "error"] = "copy",
+    inline_limit: Annotated[int, Parameter(validator=Number(gte=0))] = 64 * 2**20,
+    allow_external: Annotated[bool, Parameter(negative="")] = False,
+    force: Annotated[bool, Parameter(negative="")] = False,
+) -> int:
+    """Write references for an HDF5 file.
+
+    Ends with 0 when all of the file is represented, and with 3 when something is left out.
+
+    Parameters
+    ----------
+    source
+        The HDF5 file: a path, an http(s) or s3 URL, or a DANDI URL.
+    out
+        Where to write: a path ending in .json for one file with every chunk listed, any other path for
+        a directory.
+    local_hdf5_path
+        A local copy of the file at SOURCE, which is read in its place.
+    chunk_index_threshold
+        Number of chunks above which an array gets a chunk index; "none" lists every chunk.
+    contiguous_chunk_bytes
+        Bytes above which a contiguous dataset is cut into slabs.
+    on_unsupported
+        What to do with values that no codec can decode.
+    inline_limit
+        Bytes that may be held in the document, in all.
+    allow_external
+        Read other files that the HDF5 file names, also outside its folder.
+    force
+        Replace OUT when it exists.
+    """
+    _check_output(out, force=force)
+    from ..formats.hdf5.generate import generate_rfs
+    from ..write import write_rfs
+
+    start = time.monotonic()
+    rfs = generate_rfs(
+        source,
+        local_hdf5_path=local_hdf5_path,
+        chunk_index_threshold=chunk_index_threshold,
+        contiguous_chunk_bytes=contiguous_chunk_bytes,
+        on_unsupported=on_unsupported,
+        inline_limit=inline_limit,
+        allow_external=allow_external,
+    )
+    write_rfs(rfs, out)
+    print(_made(rfs, out, time.monotonic() - start))
+    skipped = rfs.get("skipped", [])
+    for line in left_out_lines(((e["path"], e["kind"], e["reason"]) for e in skipped), limit=MOST_NAMED):
+        print(line)
+    return LEFT_OUT_CODE if skipped else 0
+
+
+def _check_output(out: str, *, force: bool) -> None:
+    """Refuse at once what would be refused after the work."""
+    from ..errors import OutputError
+
+    path = Path(out)
+    if path.exists() and not force:
+        raise OutputError(f"{out} exists; give --force to replace it")
+    parent = path.absolute().parent
+    if not parent.is_dir():
+        raise OutputError(f"{out} cannot be written: there is no directory {parent}")
+    if not os.access(parent, os.W_OK):
+        raise OutputError(f"{out} cannot be written: {parent} is not writable")
+
+
+def _made(rfs: Any, out: str, seconds: float) -> str:
+    totals = totals_of(rfs)
+    return (
+        f"{out}: {plural(totals.groups, 'group')}, {plural(totals.arrays, 'array')}, "
+        f"{plural(totals.chunks, 'chunk')}, {size_text(totals.inline_bytes)} inline, "
+        f"{size_text(size_on_disk(Path(out)))} written in {seconds:.1f} s"
+    )
+
+
+def size_on_disk(path: Path) -> int:
+    """Bytes of a file, or of all files in a directory."""
+    if path.is_file():
+        return path.stat().st_size
+    return sum(each.stat().st_size for each in path.rglob("*") if each.is_file())

@@ -1,0 +1,43 @@
+"""``shadowzarr info``: what references hold, and where its bytes are."""
+
+from __future__ import annotations
+
+import sys
+
+
+def info(refs: str, path: str = "", /) -> int:
+    """Show what references hold, and where its bytes are.
+
+    Parameters
+    ----------
+    refs
+        A document (.json), a directory of one, or a URL.
+    path
+        A group, to show what is in it; or an array, to show how its chunks lie in the file.
+    """
+    from ..store.load_rfs import load_rfs
+    from .tree import array_lines, group_lines, node_at
+
+    rfs = load_rfs(refs)
+    path = path.strip("/")
+    node = node_at(rfs, path)
+    lines = array_lines(rfs, path) if node["node_type"] == "array" else group_lines(rfs, path)
+    _show(lines)
+    return 0
+
+
+def _show(lines: list[str]) -> None:
+    """In colour on a terminal, as plain text elsewhere."""
+    if not sys.stdout.isatty():
+        print("\n".join(lines))
+        return
+    from rich.console import Console
+    from rich.text import Text
+
+    console = Console(highlight=False)
+    for line in lines:
+        text = Text(line, no_wrap=True, overflow="ellipsis")
+        text.highlight_regex(r"^[ │├└─]*[^ ]*/$", "bold blue")
+        text.highlight_regex(r"(?<= )(u?int|float|complex|bool|string|struct)[0-9]*", "cyan")
+        text.highlight_regex(r"[░▒▓█]+", "green")
+        console.print(text)

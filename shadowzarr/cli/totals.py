@@ -1,0 +1,87 @@
+"""How much a document holds, counted from the document alone."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+METADATA = "zarr.json"
+
+
+@dataclass(frozen=True)
+class Totals:
+    """What a document holds.
+
+    Attributes
+    ----------
+    groups, arrays : int
+        Nodes.
+    chunks : int
+        Chunks that are somewhere: referenced, in an index, in a gen entry or inline.
+    inline_bytes : int
+        Bytes of chunks that the document itself holds.
+    """
+
+    groups: int
+    arrays: int
+    chunks: int
+    inline_bytes: int
+
+
+def totals_of(rfs: Mapping[str, Any]) -> Totals:
+    """Count what a document holds.
+
+    Parameters
+    ----------
+    rfs : mapping
+        A document in memory, whose index entries hold their arrays.
+    """
+    groups = arrays = chunks = inline_bytes = 0
+    for key, value in rfs["refs"].items():
+        if key.rpartition("/")[2] == METADATA:
+            is_array = '"node_type":"array"' in str(value).replace(" ", "")
+            arrays += is_array
+            groups += not is_array
+        else:
+            chunks += 1
+            inline_bytes += inline_length(value) if isinstance(value, str) else 0
+    chunks += sum(_generated(entry) for entry in rfs.get("gen", []))
+    chunks += sum(_indexed(entry["index"]) for entry in rfs.get("indexes", {}).values())
+    return Totals(groups, arrays, chunks, inline_bytes)
+
+
+def inline_length(value: str) -> int:
+    """Bytes of an inline value."""
+    if not value.startswith("base64:"):
+        return len(value.encode())
+    digits = len(value) - len("base64:")
+    return digits // 4 * 3 - (len(value) - len(value.rstrip("=")))
+
+
+def _generated(entry: Mapping[str, Any]) -> int:
+    ranges = (range(d.get("start", 0), d["stop"], d.get("step", 1)) for d in entry["dimensions"].values())
+    return math.prod(len(numbers) for numbers in ranges)
+
+
+def _indexed(index: Any) -> int:
+    if isinstance(index, str):
+        return 0  # the array lies beside the document; counting its chunks would read it
+    return int((index[..., 0] != 2**64 - 1).sum())
+
+
+def plural(number: int, noun: str) -> str:
+    """A number with its noun: ``1 array``, ``2,000 arrays``."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def size_text(size: float) -> str:
+    """A number of bytes for people: ``512 B``, ``1.5 kB``, ``103.0 GB``."""
+    if size < 1000:
+        return f"{size:.0f} B"
+    for unit in ("kB", "MB", "GB"):
+        size /= 1000
+        if size < 999.95:
+            return f"{size:.1f} {unit}"
+    return f"{size / 1000:.1f} TB"

@@ -1,0 +1,48 @@
+"""``shadowzarr verify``: compare references with the file that they describe."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from cyclopts import Parameter
+
+
+def verify(
+    refs: str,
+    *,
+    against: str | None = None,
+    full: Annotated[bool, Parameter(negative="")] = False,
+    seed: int = 0,
+    strict: Annotated[bool, Parameter(negative="")] = False,
+    allow_external: Annotated[bool, Parameter(negative="")] = False,
+    json: Annotated[bool, Parameter(negative="")] = False,
+) -> int:
+    """Compare references with the file that they describe.
+
+    Ends with 1 when anything differs. What the references leave out by name is listed and does not
+    count, unless --strict is given.
+
+    Parameters
+    ----------
+    refs
+        A document (.json), a directory of one, or a URL.
+    against
+        The HDF5 file: a path or a URL. Left out, the source that the references name.
+    full
+        Compare all values, rather than those of chosen chunks.
+    seed
+        What chooses the chunks; the same seed chooses the same ones.
+    strict
+        End with 1 also when something is left out.
+    allow_external
+        Read other files that the HDF5 file names, also outside its folder.
+    json
+        Print the whole report as JSON.
+    """
+    from ..verify import verify_rfs
+
+    report = verify_rfs(
+        refs, against, mode="full" if full else "sample", seed=seed, allow_external=allow_external
+    )
+    print(report.to_json() if json else report.summary())
+    return 0 if report.equal and not (strict and report.left_out) else 1
