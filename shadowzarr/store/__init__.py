@@ -1,0 +1,1 @@
+"""Reading references: from a document to a zarr group."""

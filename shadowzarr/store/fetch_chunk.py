@@ -1,0 +1,259 @@
+"""Chunk location → bytes: which part of the file, selection, padding, and errors that name the chunk.
+
+Reading itself is left to a range reader. Uncompressed chunks are read up to the last byte that lies
+within the array and no further, so a last chunk that is short in the file is padded, and bytes that
+are missing where the array has values are an error.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from ..access.locations import without_query
+from ..access.range_reader import RangeReader
+from ..access.sources import Source, describe
+from ..errors import InvalidReferencesError, ReadError, ShadowzarrError, ShortReadError
+from ..refs.byte_range import ChunkLocation, FileRange, clip
+from ..refs.document import Rfs, SourceEntry
+from ..refs.selection import Selection, file_range, selected_length, take
+from .array_layout import ArrayLayout
+from .locate import ChunkId
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+Bytes = bytes | memoryview
+
+
+class FileReader(RangeReader, Protocol):
+    """Reads ranges of files, and small files whole."""
+
+    def read_whole(self, url: str) -> Bytes:
+        """Read a whole file, blocking."""
+        ...
+
+
+class ChunkCache(Protocol):
+    """What keeps ranges of files between reads; calls may block, and come from any thread."""
+
+    def get(self, source: Source, part: FileRange) -> Bytes | None:
+        """The bytes of a range, or None when they are not kept."""
+
+    def put(self, source: Source, part: FileRange, data: Bytes) -> None:
+        """Keep the bytes of a range."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """A value as it is stored: where it is, and how its bytes become the chunk.
+
+    Attributes
+    ----------
+    location : ChunkLocation
+        With its length known.
+    nbytes : int
+        Bytes of the value that the store serves.
+    needed : int
+        How many of them are read; the rest is padding.
+    selection : Selection or None
+        Which bytes of each record belong to the value.
+    """
+
+    location: ChunkLocation
+    nbytes: int
+    needed: int
+    selection: Selection | None
+
+
+class ChunkFetcher:
+    """Reads the values of chunks.
+
+    Parameters
+    ----------
+    rfs : Rfs
+        The document: its sources and selections.
+    reader : RangeReader
+        What reads ranges of files.
+    validate_sources : bool
+        Whether a file must be the one that ``sources`` describes.
+    cache : ChunkCache, optional
+        Asked before the reader.
+    """
+
+    def __init__(
+        self, rfs: Rfs, reader: RangeReader, *, validate_sources: bool, cache: ChunkCache | None = None
+    ) -> None:
+        self._reader = reader
+        self._cache = cache
+        self._validates = validate_sources
+        self._entries: Mapping[str, SourceEntry] = rfs.get("sources") or {}
+        self._selections = {
+            path: Selection.from_entry(entry) for path, entry in (rfs.get("selections") or {}).items()
+        }
+        self._described: dict[str, Source] = {}
+
+    async def fetch(
+        self,
+        location: ChunkLocation,
+        chunk: ChunkId | None,
+        layout: ArrayLayout | None,
+        start: int | None = None,
+        stop: int | None = None,
+    ) -> Bytes:
+        """Read a value, or bytes ``start`` to ``stop`` of it, as a slice means them.
+
+        Parameters
+        ----------
+        location : ChunkLocation
+            Where the value is.
+        chunk : ChunkId or None
+            The chunk that it is; None for another value.
+        layout : ArrayLayout or None
+            Layout of the chunk's array.
+        start, stop : int, optional
+            The part that is wanted.
+
+        Raises
+        ------
+        ReadError, SourceError
+            When the bytes cannot be had; the message names array, chunk and file.
+        """
+        try:
+            stored = await self._stored(location, chunk, layout)
+            return await self._part(stored, *clip(stored.nbytes, start, stop))
+        except (ShadowzarrError, OSError) as error:
+            raise _named(error, location, chunk) from error
+
+    async def size(self, location: ChunkLocation, chunk: ChunkId | None, layout: ArrayLayout | None) -> int:
+        """Bytes of a value; reads nothing unless the document leaves the length open."""
+        try:
+            return (await self._stored(location, chunk, layout)).nbytes
+        except (ShadowzarrError, OSError) as error:
+            raise _named(error, location, chunk) from error
+
+    async def _stored(
+        self, location: ChunkLocation, chunk: ChunkId | None, layout: ArrayLayout | None
+    ) -> Stored:
+        length = location.length
+        if length is None:
+            size = (await self._describe(location.url)).size or 0
+            length = max(0, size - location.offset)
+            location = ChunkLocation(location.url, location.offset, length)
+        selection = self._selections.get(chunk.path) if chunk else None
+        available = length if selection is None else selected_length(length, selection)
+        nbytes = layout.chunk_nbytes if layout else None
+        if nbytes is None or chunk is None or layout is None:
+            return Stored(location, available, available, selection)
+        needed = layout.needed_nbytes(chunk.coordinates)
+        check_length(available, nbytes, needed)
+        return Stored(location, nbytes, needed, selection)
+
+    async def _part(self, stored: Stored, start: int, stop: int) -> Bytes:
+        last = max(start, min(stop, stored.needed))
+        data: Bytes = b""
+        if last > start:
+            data = await self._read(stored, start, last)
+        return data if last == stop else bytes(data).ljust(stop - start, b"\0")
+
+    async def _read(self, stored: Stored, start: int, stop: int) -> Bytes:
+        location, selection = stored.location, stored.selection
+        if selection is None:
+            return await self._read_range(location.url, FileRange(location.offset + start, stop - start))
+        part = file_range(location.offset, start, stop, selection)
+        return take(await self._read_range(location.url, part.range), part, selection)
+
+    async def _read_range(self, url: str, part: FileRange) -> Bytes:
+        source = self._source(url)
+        if self._cache is None:
+            return await self._read_from_file(url, part, source)
+        key = source or Source(url)
+        kept = await asyncio.to_thread(self._cache.get, key, part)
+        if kept is not None:
+            return kept
+        data = await self._read_from_file(url, part, source)
+        await asyncio.to_thread(self._cache.put, key, part, data)
+        return data
+
+    async def _read_from_file(self, url: str, part: FileRange, source: Source | None) -> Bytes:
+        ranges: Sequence[FileRange] = (part,)
+        (data,) = await self._reader.read_async(url, ranges, source=source)
+        if len(data) != part.length:
+            raise ShortReadError(f"{len(data)} bytes came, {part.length} were asked for")
+        return data
+
+    def _source(self, url: str) -> Source | None:
+        entry = self._entries.get(url) if self._validates else None
+        return None if entry is None else Source(url, entry["size"], entry.get("etag"))
+
+    async def _describe(self, url: str) -> Source:
+        known = self._source(url) or self._described.get(url)
+        if known is None:
+            known = self._described[url] = await asyncio.to_thread(describe, url)
+        return known
+
+
+def pad(data: bytes, chunk: ChunkId, layout: ArrayLayout) -> bytes:
+    """An inline chunk at its full size.
+
+    Raises
+    ------
+    ShortReadError
+        When bytes are missing that lie within the array.
+    """
+    nbytes = layout.chunk_nbytes
+    if nbytes is None or len(data) == nbytes:
+        return data
+    try:
+        check_length(len(data), nbytes, layout.needed_nbytes(chunk.coordinates))
+    except ReadError as error:
+        raise ShortReadError(f"{chunk}, held in the document: {error}") from error
+    return data.ljust(nbytes, b"\0")
+
+
+def check_length(available: int, nbytes: int, needed: int) -> None:
+    """Compare what the references list of an uncompressed chunk with what the chunk has.
+
+    Parameters
+    ----------
+    available : int
+        Bytes that the reference lists.
+    nbytes : int
+        Bytes of the whole chunk.
+    needed : int
+        Bytes up to the last one within the array.
+
+    Raises
+    ------
+    ShortReadError
+        When bytes within the array are not listed.
+    InvalidReferencesError
+        When more are listed than a chunk has.
+    """
+    if available < needed:
+        raise ShortReadError(
+            f"the references list {available} bytes, but {needed} of the chunk's {nbytes} bytes lie within "
+            "the array; generate the references again"
+        )
+    if available > nbytes:
+        raise InvalidReferencesError(
+            f"the references list {available} bytes, but an uncompressed chunk of this array has {nbytes}; "
+            "generate the references again"
+        )
+
+
+def _named(
+    error: ShadowzarrError | OSError, location: ChunkLocation, chunk: ChunkId | None
+) -> ShadowzarrError | OSError:
+    """The same error, saying which chunk of which file could not be read."""
+    end = "the end" if location.length is None else location.offset + location.length
+    place = f"bytes {location.offset} to {end} of {without_query(location.url)}"
+    message = f"{chunk or 'a value'} ({place}): {error}"
+    if not isinstance(error, ShadowzarrError):
+        return ReadError(message)
+    named = copy.copy(error)
+    named.args = (message,)
+    return named

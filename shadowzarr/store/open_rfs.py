@@ -1,0 +1,38 @@
+"""open_rfs: document → RfsStore → zarr.Group."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+import zarr
+
+from .load_rfs import load_rfs
+from .rfs_store import RfsStore
+
+
+def open_rfs(source: str | os.PathLike[str] | Mapping[str, Any], **options: Any) -> zarr.Group:
+    """Open a reference file system for reading.
+
+    Parameters
+    ----------
+    source : str, path or mapping
+        As for `load_rfs`.
+    **options
+        As for `RfsStore`.
+
+    Returns
+    -------
+    zarr.Group
+        Chunks are fetched when they are read.
+
+    Raises
+    ------
+    InvalidReferencesError
+        When it is not a reference file system that can be read here.
+    ReadError
+        When it cannot be read.
+    """
+    store = RfsStore(load_rfs(source, reader=options.get("reader")), **options)
+    return zarr.open_group(store, mode="r", zarr_format=3)

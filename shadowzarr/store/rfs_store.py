@@ -1,0 +1,267 @@
+"""RfsStore: zarr's store contract over a reference file system. Key in, buffer out.
+
+What a key means is found by `locate`, index arrays are read by `index_reader`, bytes by `fetch_chunk`
+and metadata is made by `served_metadata`; listing is the subject of `listing`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections.abc import AsyncIterator, Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import orjson
+from zarr.abc.store import OffsetByteRequest, RangeByteRequest, Store, SuffixByteRequest
+
+from ..access.range_reader import default_reader
+from ..errors import InvalidReferencesError
+from ..refs.byte_range import ChunkLocation
+from ..refs.chunk_key import METADATA_NAME
+from ..refs.document import Rfs
+from .fetch_chunk import ChunkCache, ChunkFetcher, FileReader, pad
+from .index_reader import IndexReader
+from .listing import Listing
+from .locate import Found, Locator
+from .served_metadata import ServedMetadata
+
+if TYPE_CHECKING:
+    from zarr.abc.store import ByteRequest
+    from zarr.core.buffer import Buffer, BufferPrototype
+
+MERGE_GAP = 32 * 2**10
+"""Chunks are merged when the gap between them is at most this many bytes."""
+
+MAX_MERGE_SIZE = 2**20
+"""The most bytes that one merged request asks for."""
+
+MERGE_BELOW = 64 * 2**10
+"""Only chunks of at most this many bytes are merged; larger ones are faster on their own."""
+
+
+class RfsStore(Store):
+    """A read-only zarr store over a reference file system.
+
+    Only a chunk that the references do not list is absent (zarr then shows the fill value); whatever
+    cannot be read is an error. The store may be pickled, copied, and used by many threads and event
+    loops at once.
+
+    Parameters
+    ----------
+    rfs : Rfs
+        From `load_rfs`, or from a generator. It is not copied; do not change it afterwards.
+    validate_sources : bool, optional
+        Whether files must be those that were indexed (`SourceChangedError`).
+    strict_json : bool, optional
+        Serve ``zarr.json`` as the document stores it, for readers that refuse bare NaN. hdmf-zarr
+        0.14 then takes such numbers for text, and zarr-python reads whole chunks.
+    local_cache : optional
+        Keeps ranges of files between sessions.
+    merge_gap, max_merge_size, merge_below : int, optional
+        Near reads of small chunks share a request: largest gap between them, largest request (0
+        turns merging off), and largest chunk, in bytes.
+    reader : optional
+        What reads files; the process's own reader by default.
+
+    Raises
+    ------
+    InvalidReferencesError
+        When an entry of the document cannot be understood.
+    """
+
+    supports_writes = False
+    supports_deletes = False
+    supports_listing = True
+
+    def __init__(
+        self,
+        rfs: Rfs,
+        *,
+        validate_sources: bool = True,
+        strict_json: bool = False,
+        local_cache: ChunkCache | None = None,
+        merge_gap: int = MERGE_GAP,
+        max_merge_size: int = MAX_MERGE_SIZE,
+        merge_below: int = MERGE_BELOW,
+        reader: FileReader | None = None,
+    ) -> None:
+        super().__init__(read_only=True)
+        self._rfs = rfs
+        self._options: dict[str, Any] = {
+            "validate_sources": validate_sources,
+            "strict_json": strict_json,
+            "local_cache": local_cache,
+            "merge_gap": merge_gap,
+            "max_merge_size": max_merge_size,
+            "merge_below": merge_below,
+            "reader": reader,
+        }
+        files = reader if reader is not None else default_reader()
+        self._locator = Locator(rfs)
+        self._metadata = ServedMetadata(self._locator, strict_json=strict_json)
+        self._index = IndexReader(rfs, self._locator.layout, files)
+        self._fetcher = ChunkFetcher(rfs, files, validate_sources=validate_sources, cache=local_cache)
+        self._listing = Listing(self._locator, self._index)
+        self._name: str | None = None
+
+    @property
+    def rfs(self) -> Rfs:
+        """The document; do not change it."""
+        return self._rfs
+
+    def __str__(self) -> str:
+        """A name that is the same for the same document, in any process."""
+        if self._name is None:
+            self._name = f"shadowzarr://{_digest(self._rfs)}"
+        return self._name
+
+    def __repr__(self) -> str:
+        return f"RfsStore({str(self)!r})"
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, RfsStore):
+            return False
+        is_same_document = self._rfs is other._rfs or str(self) == str(other)
+        return is_same_document and self._options == other._options
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restore, (self._rfs, self._options)
+
+    async def get(
+        self, key: str, prototype: BufferPrototype, byte_range: ByteRequest | None = None
+    ) -> Buffer | None:
+        """The value of a key, or a part of it; None when the document does not list the key.
+
+        Raises
+        ------
+        ReadError, SourceError
+            When the value is listed and cannot be read.
+        """
+        start, stop = _bounds(byte_range)
+        if not self._is_open:
+            await self._open()
+        if key.endswith(METADATA_NAME) and (data := self._metadata.get(key)) is not None:
+            return prototype.buffer.from_bytes(data[start:stop])
+        found = await self._find(key)
+        if found is None:
+            return None
+        if found.inline is not None:
+            return prototype.buffer.from_bytes(self._inline(found)[start:stop])
+        return prototype.buffer.from_bytes(await self._fetch(found, start, stop))
+
+    async def get_partial_values(
+        self, prototype: BufferPrototype, key_ranges: Iterable[tuple[str, ByteRequest | None]]
+    ) -> list[Buffer | None]:
+        """The values, or parts of values, of several keys, read at the same time."""
+        reads = [self.get(key, prototype, byte_range) for key, byte_range in key_ranges]
+        return list(await asyncio.gather(*reads))
+
+    async def exists(self, key: str) -> bool:
+        """Whether the document lists a key; reads nothing but the chunk index where there is one."""
+        return await self._find(key) is not None
+
+    async def getsize(self, key: str) -> int:
+        """Bytes of a value, without reading it.
+
+        Raises
+        ------
+        FileNotFoundError
+            When the document does not list the key.
+        """
+        if key.endswith(METADATA_NAME) and (data := self._metadata.get(key)) is not None:
+            return len(data)
+        found = await self._find(key)
+        if found is None:
+            raise FileNotFoundError(key)
+        if found.inline is not None:
+            return len(self._inline(found))
+        return await self._size(found)
+
+    async def list(self) -> AsyncIterator[str]:
+        """Every key; chunks of a chunk index are read and given one index chunk at a time."""
+        async for key in self._listing.keys(""):
+            yield key
+
+    async def list_prefix(self, prefix: str) -> AsyncIterator[str]:
+        """Every key that begins with ``prefix``."""
+        async for key in self._listing.keys(prefix):
+            yield key
+
+    async def list_dir(self, prefix: str) -> AsyncIterator[str]:
+        """Names directly below ``prefix``, in the document's order."""
+        async for name in self._listing.names(prefix):
+            yield name
+
+    async def set(self, key: str, value: Buffer) -> None:
+        """Refused: references are read-only."""
+        self._check_writable()
+
+    async def delete(self, key: str) -> None:
+        """Refused: references are read-only."""
+        self._check_writable()
+
+    async def _find(self, key: str) -> Found | None:
+        found = self._locator.find(key)
+        if found is None or not found.is_indexed or found.chunk is None:
+            return found
+        location = await self._index.location(found.chunk)
+        return None if location is None else Found(found.chunk, location=location)
+
+    def _inline(self, found: Found) -> bytes:
+        data = found.inline or b""
+        if found.chunk is None:
+            return data
+        return pad(data, found.chunk, self._locator.layout(found.chunk.path))
+
+    async def _fetch(self, found: Found, start: int | None, stop: int | None) -> bytes | memoryview:
+        layout = self._locator.layout(found.chunk.path) if found.chunk else None
+        return await self._fetcher.fetch(_location(found), found.chunk, layout, start, stop)
+
+    async def _size(self, found: Found) -> int:
+        layout = self._locator.layout(found.chunk.path) if found.chunk else None
+        return await self._fetcher.size(_location(found), found.chunk, layout)
+
+
+def _restore(rfs: Rfs, options: dict[str, Any]) -> RfsStore:
+    return RfsStore(rfs, **options)
+
+
+def _location(found: Found) -> ChunkLocation:
+    if found.location is None:
+        raise InvalidReferencesError(f"{found.chunk} has neither a value nor a location")
+    return found.location
+
+
+def _bounds(byte_range: ByteRequest | None) -> tuple[int | None, int | None]:
+    """A request for part of a value, as the start and stop of a slice."""
+    match byte_range:
+        case None:
+            return None, None
+        case RangeByteRequest(start, end):
+            return start, end
+        case OffsetByteRequest(offset):
+            return offset, None
+        case SuffixByteRequest(suffix):
+            return (-suffix, None) if suffix else (0, 0)
+    raise ValueError(f"Unexpected byte_range, got {byte_range!r}.")  # zarr's own words
+
+
+def _digest(rfs: Rfs) -> str:
+    """Digest of a document's content, with the arrays of indexes that are in memory."""
+    digest = hashlib.blake2b(digest_size=12)
+    for name in sorted(rfs):
+        digest.update(name.encode())
+        digest.update(orjson.dumps(rfs[name], default=_digest_of_array, option=orjson.OPT_NON_STR_KEYS))  # type: ignore[literal-required]
+    return digest.hexdigest()
+
+
+def _digest_of_array(value: Any) -> list[Any]:
+    if isinstance(value, np.ndarray):
+        data = hashlib.blake2b(np.ascontiguousarray(value).tobytes(), digest_size=12)
+        return [value.shape, str(value.dtype), data.hexdigest()]
+    if isinstance(value, Mapping):
+        return list(value.items())
+    raise TypeError(f"{type(value).__name__} in a document")
