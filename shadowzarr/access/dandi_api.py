@@ -1,0 +1,475 @@
+"""The archive's JSON API: dandisets, versions and assets, as typed records.
+
+Five endpoints, read only. Bytes of assets are read elsewhere (`url_resolver`, `http_reader`). Redirects
+are not followed, so that the API key stays with the archive.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any, Final, Self
+from urllib.parse import urlsplit
+
+import httpx
+
+from ..errors import (
+    AccessDeniedError,
+    ArchiveError,
+    ArchiveUnavailableError,
+    MissingCredentialsError,
+    NotInArchiveError,
+    ShadowzarrError,
+    TransientReadError,
+)
+from . import http_client
+from .archives import archive_named, archive_of, authorization, download_url, known_archives
+from .http_client import Retries, RetryPolicy, is_transient_status, retry_after, user_agent
+from .locations import without_query
+from .source_identity import quoted
+
+PAGE_SIZE: Final = 1000
+"""Assets per page of a listing; the archive gives no more."""
+REQUESTS_PER_SECOND: Final = 8.0
+"""Most requests per second to the public archives, in one process."""
+_METADATA_KEPT = (
+    "encodingFormat",
+    "access",
+    "contentUrl",
+    "digest",
+    "contentSize",
+    "blobDateModified",
+    "datePublished",
+)
+
+ARCHIVES: Final[Mapping[str, str]] = {archive.name: archive.api_url for archive in known_archives()}
+"""API URLs of the public archives by name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """A version of a dandiset.
+
+    Attributes
+    ----------
+    version : str
+        ``"draft"`` or ``0.YYMMDD.HHMM``.
+    name : str
+        Title of the dandiset in it.
+    asset_count, size : int
+        How many assets, and their bytes.
+    created, modified : str
+        ISO times; `modified` changes with every change of an asset.
+    status : str
+        What the archive's checks say: ``Valid``, ``Pending``, …
+    """
+
+    version: str
+    name: str
+    asset_count: int
+    size: int
+    created: str
+    modified: str
+    status: str
+
+
+@dataclass(frozen=True, slots=True)
+class Dandiset:
+    """A dandiset.
+
+    Attributes
+    ----------
+    identifier : str
+        Six digits.
+    created, modified : str
+        ISO times.
+    embargo_status : str
+        ``OPEN``, ``EMBARGOED`` or ``UNEMBARGOING``.
+    draft_version : Version or None
+        The draft.
+    most_recent_published_version : Version or None
+        None when nothing has been published.
+    """
+
+    identifier: str
+    created: str
+    modified: str
+    embargo_status: str
+    draft_version: Version | None
+    most_recent_published_version: Version | None
+
+    @property
+    def is_open(self) -> bool:
+        """Whether everybody may read it; while an embargo is being lifted, not yet."""
+        return self.embargo_status == "OPEN"
+
+
+@dataclass(frozen=True, slots=True)
+class Asset:
+    """An asset of the archive.
+
+    Attributes
+    ----------
+    asset_id : str
+        UUID; a change of the asset gives it another.
+    path : str
+        Its path in the dandiset.
+    size : int
+        Bytes.
+    blob, zarr : str or None
+        UUID of its bytes; exactly one of the two is set.
+    etag : str or None
+        ETag of its bytes with double quotes, as the store sends it; None for Zarr assets, and when the
+        record came without metadata.
+    created, modified : str
+        ISO times.
+    embargoed : bool
+        Whether its metadata says that it is under embargo.
+    download_url : str
+        Works in every version of the dandiset, and under embargo with a key.
+    blob_url : str or None
+        The object behind it, without a signature; readable when the asset is open.
+    metadata : mapping
+        The part of its metadata that is about its bytes.
+    """
+
+    asset_id: str
+    path: str
+    size: int
+    blob: str | None
+    zarr: str | None
+    etag: str | None
+    created: str
+    modified: str
+    embargoed: bool
+    download_url: str
+    blob_url: str | None
+    metadata: Mapping[str, Any]
+
+
+class DandiArchive:
+    """A client of one archive.
+
+    Parameters
+    ----------
+    api_url : str
+        Root of the API, or the name of a known archive (``"dandi"``, ``"dandi-sandbox"``).
+    token : str, optional
+        API key; that of the archive's environment variable by default.
+    retries : RetryPolicy, optional
+        How often a request is tried.
+    """
+
+    def __init__(self, api_url: str, *, token: str | None = None, retries: RetryPolicy | None = None) -> None:
+        known = archive_named(api_url)
+        self.api_url = known.api_url if known is not None else api_url.rstrip("/")
+        self._token = token
+        self._retries = retries
+        self._client = httpx.Client(
+            headers={"User-Agent": user_agent(), "Accept": "application/json"},
+            follow_redirects=False,
+            timeout=httpx.Timeout(http_client.READ_TIMEOUT, connect=http_client.CONNECT_TIMEOUT),
+        )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._client.close()
+
+    def dandiset(self, identifier: str) -> Dandiset:
+        """A dandiset by its six digits.
+
+        Raises
+        ------
+        NotInArchiveError
+            When there is none.
+        MissingCredentialsError, AccessDeniedError
+            When it is under embargo and the key is missing, refused, or not its owner's.
+        ArchiveUnavailableError, ArchiveError
+            When the archive gives no usable answer.
+        """
+        record = self._get_object(f"/dandisets/{identifier}/", what=f"dandiset {identifier}")
+        return _parse(_dandiset, record, f"dandiset {identifier}")
+
+    def versions(self, identifier: str) -> list[Version]:
+        """All versions of a dandiset, oldest first; errors as in `dandiset`."""
+        what = f"versions of dandiset {identifier}"
+        records = self._pages(f"/dandisets/{identifier}/versions/", {"order": "created"}, what=what)
+        return [_parse(_version, record, what) for record in records]
+
+    def asset(self, asset_id: str) -> Asset:
+        """An asset by its id, with metadata.
+
+        Raises
+        ------
+        NotInArchiveError
+            When there is none.
+        ShadowzarrError
+            As in `dandiset`.
+        """
+        what = f"asset {asset_id}"
+        return _parse(self._asset, self._get_object(f"/assets/{asset_id}/info/", what=what), what)
+
+    def asset_by_path(self, dandiset: str, version: str, path: str) -> Asset:
+        """An asset by its path in a version, with metadata; errors as in `asset`."""
+        for asset in self.list_assets(dandiset, version, path=path):
+            if asset.path == path:
+                return asset
+        raise NotInArchiveError(
+            f"dandiset {dandiset} version {version} at {self.api_url} has no asset {path!r}; check the path"
+        )
+
+    def list_assets(
+        self, dandiset: str, version: str, *, path: str | None = None, glob: str | None = None
+    ) -> Iterator[Asset]:
+        """The assets of a version in order of their paths, with metadata.
+
+        A listing is read whole before its first asset is given. An archive that changes meanwhile can show an
+        asset twice or leave one out: then everything is listed once more.
+
+        Parameters
+        ----------
+        dandiset : str
+            Six digits.
+        version : str
+            ``"draft"`` or a published version.
+        path : str, optional
+            Beginning of paths, in any case; when it is exactly the path of an asset, that asset only.
+        glob : str, optional
+            Pattern of paths with ``*``, which matches ``/`` too.
+
+        Raises
+        ------
+        NotInArchiveError
+            When there is no such dandiset or version.
+        ArchiveError
+            When listing twice gave a wrong number of assets.
+        ShadowzarrError
+            As in `dandiset`.
+        """
+        options = {"metadata": "true", "page_size": str(PAGE_SIZE), "order": "path"}
+        options |= {} if path is None else {"path": path}
+        options |= {} if glob is None else {"glob": glob}
+        where = f"/dandisets/{dandiset}/versions/{version}/assets/"
+        what = f"assets of dandiset {dandiset} version {version}"
+        try:
+            records = self._pages(where, options, what=what)
+        except _UnsteadyListingError:
+            records = self._pages(where, options, what=what)
+        return iter([_parse(self._asset, record, what) for record in records])
+
+    def _pages(self, path: str, options: dict[str, str], *, what: str) -> list[dict[str, Any]]:
+        """All records of a listing."""
+        records: list[dict[str, Any]] = []
+        count: int | None = None
+        page = 1
+        while True:
+            answer = self._get_object(path, options | {"page": str(page)}, what=what)
+            if not isinstance(answer.get("results"), list):
+                raise ArchiveError(
+                    f"{self.api_url}: a page of the {what} has no results; is this a DANDI API?"
+                )
+            records += answer["results"]
+            count = answer.get("count") if page == 1 else count
+            if not answer.get("next") or not answer["results"]:
+                break
+            page += 1
+        _check_listing(records, count, what)
+        return records
+
+    def _get_object(self, path: str, options: dict[str, str] | None = None, *, what: str) -> dict[str, Any]:
+        url = self.api_url + path
+        retries = Retries(self._retries or http_client.DEFAULT_RETRIES)
+        while True:
+            try:
+                response = self._get(url, options)
+                break
+            except TransientReadError as error:
+                time.sleep(self._pause(retries, error))
+        if response.status_code != 200:
+            raise self._refusal(response, what)
+        return self._json_object(response, what)
+
+    def _pause(self, retries: Retries, error: TransientReadError) -> float:
+        try:
+            return retries.pause_after(error)
+        except TransientReadError as last:
+            raise ArchiveUnavailableError(f"{last} ({retries.failures} tries)") from None
+
+    def _get(self, url: str, options: dict[str, str] | None) -> httpx.Response:
+        """One try; what may pass is raised as a `TransientReadError`."""
+        _limit_rate(url)
+        try:
+            response = self._client.get(url, params=options, headers=self._authorization(url))
+        except httpx.TransportError as error:
+            kind = type(error).__name__
+            raise TransientReadError(
+                f"{url}: the archive cannot be reached ({kind}); check the network"
+            ) from error
+        except httpx.InvalidURL as error:
+            raise ArchiveError(f"{without_query(url)}: not a URL of an archive ({error})") from error
+        if is_transient_status(response.status_code):
+            raise TransientReadError(
+                f"{url}: the archive answered {response.status_code}; try again later",
+                status=response.status_code,
+                retry_after=retry_after(response.headers),
+            )
+        return response
+
+    def _authorization(self, url: str) -> dict[str, str]:
+        return authorization(url) if self._token is None else {"Authorization": f"token {self._token}"}
+
+    def _refusal(self, response: httpx.Response, what: str) -> ShadowzarrError:
+        status = response.status_code
+        if status == 404:
+            return NotInArchiveError(
+                f"{self.api_url} has no {what}; check the identifier, version and archive"
+            )
+        if status == 401:
+            return self._missing_key(what)
+        if status == 403:
+            return AccessDeniedError(
+                f"{what} at {self.api_url}: the owner of the API key may not read it (403)", status=403
+            )
+        detail = " ".join(response.text.split())[:200] if _is_json(response) else "not JSON"
+        return ArchiveError(f"{what} at {self.api_url}: the archive answered {status} ({detail})")
+
+    def _missing_key(self, what: str) -> MissingCredentialsError:
+        archive = archive_of(self.api_url + "/")
+        variable = archive.key_env if archive is not None else None
+        hint = (
+            f"the environment variable {variable}" if variable else "token=, or register_archive(key_env=...)"
+        )
+        if self._token is not None or authorization(self.api_url + "/"):
+            return MissingCredentialsError(
+                f"{self.api_url} refuses the API key given by {hint if variable else 'token='} (401); "
+                "check it, or leave it away for open data"
+            )
+        return MissingCredentialsError(f"{what} at {self.api_url} needs an API key (401); give it by {hint}")
+
+    def _json_object(self, response: httpx.Response, what: str) -> dict[str, Any]:
+        found = response.headers.get("Content-Type", "nothing")
+        try:
+            value = response.json() if _is_json(response) else None
+        except ValueError:
+            value, found = None, "broken JSON"
+        if not isinstance(value, dict):
+            raise ArchiveError(
+                f"{what} at {self.api_url}: found {found}, expected a JSON object; is this a DANDI API?"
+            )
+        return value
+
+    def _asset(self, record: dict[str, Any]) -> Asset:
+        metadata: dict[str, Any] = record.get("metadata") or {}
+        digest = metadata.get("digest") or {}
+        urls = [url for url in metadata.get("contentUrl") or [] if isinstance(url, str)]
+        blob, zarr = record.get("blob"), record.get("zarr")
+        if (blob is None) == (zarr is None):
+            raise KeyError("blob or zarr")
+        return Asset(
+            asset_id=record["asset_id"],
+            path=record["path"],
+            size=int(record["size"]),
+            blob=blob,
+            zarr=zarr,
+            etag=quoted(digest.get("dandi:dandi-etag")) if zarr is None else None,
+            created=record["created"],
+            modified=record["modified"],
+            embargoed=_is_embargoed(metadata),
+            download_url=download_url(self.api_url, record["asset_id"]),
+            blob_url=next((url for url in urls if "/assets/" not in url and "/blobs/" in url), None),
+            metadata={key: metadata[key] for key in _METADATA_KEPT if key in metadata},
+        )
+
+
+class _UnsteadyListingError(ArchiveError):
+    """A listing has an asset twice, or not as many as it says."""
+
+
+class _RateLimit:
+    """Gives requests of all threads their times, evenly apart."""
+
+    def __init__(self, per_second: float) -> None:
+        self._interval = 1 / per_second
+        self._next = 0.0
+        self._lock = threading.Lock()
+
+    def wait(self) -> None:
+        """Sleep until this request's turn."""
+        with self._lock:
+            now = time.monotonic()
+            turn = max(now, self._next)
+            self._next = turn + self._interval
+        time.sleep(turn - now)
+
+
+_RATE_LIMIT = _RateLimit(REQUESTS_PER_SECOND)
+
+
+def _limit_rate(url: str) -> None:
+    host = urlsplit(url).hostname or ""
+    if host == "dandiarchive.org" or host.endswith(".dandiarchive.org"):
+        _RATE_LIMIT.wait()
+
+
+def _check_listing(records: list[dict[str, Any]], count: int | None, what: str) -> None:
+    ids = [record.get("asset_id") or record.get("version") for record in records]
+    paths = [record["path"] for record in records if "path" in record]
+    if len(set(ids)) != len(ids) or len(set(paths)) != len(paths):
+        raise _UnsteadyListingError(
+            f"the list of {what} shows some twice; it changed while it was read, try again"
+        )
+    if count is not None and len(ids) != count:
+        raise _UnsteadyListingError(
+            f"the list of {what} has {len(ids)} entries, its first page promised {count}; try again"
+        )
+
+
+def _parse[T](parser: Callable[[dict[str, Any]], T], record: dict[str, Any], what: str) -> T:
+    try:
+        return parser(record)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise ArchiveError(f"{what}: the archive's record lacks or spoils a field ({error})") from error
+
+
+def _dandiset(record: dict[str, Any]) -> Dandiset:
+    draft, published = record.get("draft_version"), record.get("most_recent_published_version")
+    return Dandiset(
+        identifier=record["identifier"],
+        created=record["created"],
+        modified=record["modified"],
+        embargo_status=record["embargo_status"],
+        draft_version=None if draft is None else _version(draft),
+        most_recent_published_version=None if published is None else _version(published),
+    )
+
+
+def _version(record: dict[str, Any]) -> Version:
+    return Version(
+        version=record["version"],
+        name=record["name"],
+        asset_count=int(record["asset_count"]),
+        size=int(record["size"]),
+        created=record["created"],
+        modified=record["modified"],
+        status=record["status"],
+    )
+
+
+def _is_embargoed(metadata: Mapping[str, Any]) -> bool:
+    access = metadata.get("access") or []
+    return any(isinstance(item, dict) and item.get("status") == "dandi:EmbargoedAccess" for item in access)
+
+
+def _is_json(response: httpx.Response) -> bool:
+    return "json" in response.headers.get("Content-Type", "")

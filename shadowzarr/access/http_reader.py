@@ -1,0 +1,355 @@
+"""Byte ranges of remote files: resolving, requesting, checking, and trying again.
+
+The course of one request is a generator (`_steps`) that does no I/O; a blocking and an awaiting driver
+carry it out, so that both behave alike. Which bytes to ask for together is decided by `merging`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from collections.abc import Awaitable, Callable, Generator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from ..errors import AccessDeniedError, ReadError, ShadowzarrError
+from ..refs.byte_range import FileRange
+from . import http_client, obstore_transport, s3_locations
+from .http_client import Retries, RetryPolicy, range_ignored
+from .locations import without_query
+from .obstore_transport import ObstoreTransport, RefusedWithoutReasonError
+from .source_identity import Buffer, RangeAnswer, Source, check_answer, check_identity
+from .url_resolver import UrlResolver
+from .urllib3_transport import PastTheEndError, Urllib3Transport
+
+IN_FLIGHT = 64
+"""Requests under way at once: per event loop, and in all for blocking reads of several ranges."""
+_FORGET_REFUSAL = 60.0  # seconds for which a server that ignores Range is not asked again
+
+
+class HttpReader:
+    """Reads ranges of http(s) and ``s3://`` URLs; archives' download URLs are resolved.
+
+    It holds no sockets that outlive a fork or go into a pickle: what is bound to a process is made again
+    in the next one.
+
+    Parameters
+    ----------
+    in_flight : int, optional
+        Requests under way at once.
+    retries : RetryPolicy, optional
+        How often a request is tried; `http_client.DEFAULT_RETRIES` by default.
+    """
+
+    def __init__(self, *, in_flight: int = IN_FLIGHT, retries: RetryPolicy | None = None) -> None:
+        self._in_flight = in_flight
+        self._retries = retries
+        self._live: _Live | None = None
+
+    def __getstate__(self) -> dict[str, object]:
+        return {"_in_flight": self._in_flight, "_retries": self._retries, "_live": None}
+
+    def read(self, url: str, ranges: Sequence[FileRange], *, source: Source | None = None) -> list[Buffer]:
+        """Read ranges of a file in parallel.
+
+        A single range is read by the calling thread itself.
+
+        Parameters
+        ----------
+        url : str
+            An http(s) or ``s3://`` URL.
+        ranges : sequence of FileRange
+            The bytes wanted, in any order.
+        source : Source, optional
+            What the file must be. Without it nothing is checked but lengths.
+
+        Returns
+        -------
+        list of buffers
+            One per range, in the order of `ranges`, each of the length asked for.
+
+        Raises
+        ------
+        SourceChangedError
+            When the file is not `source`.
+        ReadError
+            When bytes could not be had; `TransientReadError` after all retries.
+        MissingCredentialsError
+            When an archive wants an API key.
+        """
+        live = self._now_live()
+        fetch = live.fetcher(url, source, share=True)
+        if len(ranges) <= 1:
+            return [fetch(wanted) for wanted in ranges]
+        live.resolver.resolve(url)
+        return _in_parallel(live.executor(), fetch, ranges)
+
+    def read_one(self, url: str, wanted: FileRange, *, source: Source | None = None) -> Buffer:
+        """Read one range on the calling thread, taking no Python lock and waiting for no other thread.
+
+        For file objects that h5py reads: h5py holds its own lock meanwhile, which another thread may need.
+        Errors as in `read`.
+        """
+        return self._now_live().fetcher(url, source, share=False)(wanted)
+
+    async def read_async(
+        self, url: str, ranges: Sequence[FileRange], *, source: Source | None = None
+    ) -> list[Buffer]:
+        """Like `read`, awaited in any event loop."""
+        live = self._now_live()
+
+        async def fetch(wanted: FileRange) -> Buffer:
+            if wanted.length == 0:
+                return b""
+            async with live.gate():
+                return (await _drive_async(live, live.steps(url, wanted, source))).data
+
+        if len(ranges) == 1:
+            return [await fetch(ranges[0])]
+        return await _gather([fetch(wanted) for wanted in ranges])
+
+    def read_whole(self, url: str, *, source: Source | None = None) -> Buffer:
+        """Read a whole file; errors as in `read`."""
+        live = self._now_live()
+        return _drive(live, live.steps(url, None, source), share=True).data
+
+    async def read_whole_async(self, url: str, *, source: Source | None = None) -> Buffer:
+        """Like `read_whole`, awaited."""
+        live = self._now_live()
+        async with live.gate():
+            return (await _drive_async(live, live.steps(url, None, source))).data
+
+    def probe(self, url: str) -> RangeAnswer:
+        """Size and ETag of a file, learnt from a request for its first byte; errors as in `read`.
+
+        HEAD would not do: signed URLs refuse it.
+        """
+        live = self._now_live()
+        try:
+            answer = _drive(live, live.steps(url, FileRange(0, 1), None), share=True)
+        except PastTheEndError as error:
+            if error.total != 0:
+                raise
+            return RangeAnswer(b"", 0, error.etag)
+        if answer.total is None:
+            raise ReadError(f"{without_query(url)}: the server does not say how large the file is")
+        return answer
+
+    def _now_live(self) -> _Live:
+        live = self._live
+        if live is None or live.pid != os.getpid():
+            policy = self._retries
+            live = _Live(self._in_flight, lambda: policy or http_client.DEFAULT_RETRIES)
+            self._live = live
+        return live
+
+
+@dataclass(frozen=True, slots=True)
+class _Resolve:
+    url: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Get:
+    address: str
+    wanted: FileRange | None
+    if_match: str | None
+    is_fast: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Pause:
+    seconds: float
+
+
+type _Step = _Resolve | _Get | _Pause
+type _Steps = Generator[_Step, Any, RangeAnswer]
+
+
+class _Live:
+    """What belongs to one process: connections, resolved URLs, threads."""
+
+    def __init__(self, in_flight: int, policy: Callable[[], RetryPolicy]) -> None:
+        self.pid = os.getpid()
+        self.slow = Urllib3Transport()
+        self.fast = ObstoreTransport() if obstore_transport.is_usable() else None
+        self.resolver = UrlResolver(self.slow, policy)
+        self._policy = policy
+        self._in_flight = in_flight
+        self._executor: ThreadPoolExecutor | None = None
+        self._gates: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = WeakKeyDictionary()
+        self._without_ranges: dict[str, float] = {}
+
+    def fetcher(self, url: str, source: Source | None, *, share: bool) -> Callable[[FileRange], Buffer]:
+        """A function that reads one range on the calling thread."""
+
+        def fetch(wanted: FileRange) -> Buffer:
+            if wanted.length == 0:
+                return b""
+            return _drive(self, self.steps(url, wanted, source), share=share).data
+
+        return fetch
+
+    def executor(self) -> ThreadPoolExecutor:
+        """The threads of blocking reads, made when first needed."""
+        if self._executor is None:
+            self._executor = ThreadPoolExecutor(self._in_flight, thread_name_prefix="shadowzarr-read")
+        return self._executor
+
+    def gate(self) -> asyncio.Semaphore:
+        """What bounds the requests of the running event loop."""
+        return self._gates.setdefault(asyncio.get_running_loop(), asyncio.Semaphore(self._in_flight))
+
+    def steps(self, url: str, wanted: FileRange | None, source: Source | None) -> _Steps:
+        """The course of one request, with retries and at most one new resolution."""
+        retries = Retries(self._policy())
+        is_refreshed = False
+        if_match = None if source is None else source.if_match
+        self._check_ranges(url, wanted)
+        while True:
+            address = ""
+            try:
+                address = yield _Resolve(url)
+                answer: RangeAnswer = yield from self._one_try(
+                    address, wanted, if_match, is_first=not retries.failures
+                )
+                check_answer(answer, wanted, url, source)
+            except PastTheEndError as error:
+                if source is not None:
+                    check_identity(source, size=error.total, etag=error.etag)
+                raise
+            except AccessDeniedError as error:
+                if is_refreshed or error.status != 403 or address in {"", url}:
+                    raise
+                is_refreshed = True
+                self.resolver.forget(url, address)
+            except ReadError as error:
+                self._note_ranges(url, error)
+                yield _Pause(retries.pause_after(error))
+            else:
+                return answer
+
+    def _one_try(
+        self, address: str, wanted: FileRange | None, if_match: str | None, *, is_first: bool
+    ) -> _Steps:
+        """Ask fast; when that fails without a reason, ask again slowly to learn it."""
+        if self.fast is not None and (is_first or _needs_signing(address)):
+            try:
+                answer: RangeAnswer = yield _Get(address, wanted, if_match, is_fast=True)
+            except RefusedWithoutReasonError:
+                pass  # the slow request below learns the reason, or succeeds
+            else:
+                return answer
+        answer = yield _Get(address, wanted, if_match, is_fast=False)
+        return answer
+
+    def get(self, step: _Get) -> RangeAnswer:
+        """Carry out a request, blocking."""
+        address = _http_form(step.address)
+        if step.is_fast and self.fast is not None:
+            return self.fast.get(address, step.wanted, step.if_match)
+        return self.slow.get(self._slow_address(address), step.wanted, step.if_match)
+
+    async def get_async(self, step: _Get) -> RangeAnswer:
+        """Carry out a request, awaited."""
+        if step.is_fast and self.fast is not None:
+            return await self.fast.get_async(_http_form(step.address), step.wanted, step.if_match)
+        return await asyncio.get_running_loop().run_in_executor(self.executor(), self.get, step)
+
+    def _slow_address(self, address: str) -> str:
+        if not address.startswith("s3://"):
+            return address
+        if self.fast is None:
+            raise ReadError(
+                f"{without_query(address)}: signed S3 requests do not work in a forked process; "
+                "start processes with the spawn method"
+            )
+        return self.fast.signed_url(address)
+
+    def _check_ranges(self, url: str, wanted: FileRange | None) -> None:
+        until = self._without_ranges.get(without_query(url))
+        if wanted is not None and until is not None and time.monotonic() < until:
+            raise range_ignored(url)
+
+    def _note_ranges(self, url: str, error: ReadError) -> None:
+        if error.status == 200:
+            self._without_ranges[without_query(url)] = time.monotonic() + _FORGET_REFUSAL
+
+
+def _http_form(address: str) -> str:
+    is_plain = address.startswith("s3://") and not s3_locations.is_signed(address)
+    return s3_locations.http_url(address) if is_plain else address
+
+
+def _needs_signing(address: str) -> bool:
+    return address.startswith("s3://") and s3_locations.is_signed(address)
+
+
+def _drive(live: _Live, steps: _Steps, *, share: bool) -> RangeAnswer:
+    """Carry out a request on this thread."""
+    step = _advance(steps, None)
+    while not isinstance(step, RangeAnswer):
+        try:
+            result: object = None
+            if isinstance(step, _Resolve):
+                result = live.resolver.resolve(step.url) if share else live.resolver.resolve_alone(step.url)
+            elif isinstance(step, _Get):
+                result = live.get(step)
+            else:
+                time.sleep(step.seconds)
+        except ShadowzarrError as error:
+            step = _advance(steps, error)
+        else:
+            step = _advance(steps, result)
+    return step
+
+
+async def _drive_async(live: _Live, steps: _Steps) -> RangeAnswer:
+    """Carry out a request in the running event loop."""
+    step = _advance(steps, None)
+    while not isinstance(step, RangeAnswer):
+        try:
+            result: object = None
+            if isinstance(step, _Resolve):
+                result = await live.resolver.resolve_async(step.url)
+            elif isinstance(step, _Get):
+                result = await live.get_async(step)
+            else:
+                await asyncio.sleep(step.seconds)
+        except ShadowzarrError as error:
+            step = _advance(steps, error)
+        else:
+            step = _advance(steps, result)
+    return step
+
+
+def _advance(steps: _Steps, outcome: object) -> _Step | RangeAnswer:
+    """Hand the outcome of the last step to the course, and take the next step or its end."""
+    try:
+        return steps.throw(outcome) if isinstance(outcome, BaseException) else steps.send(outcome)
+    except StopIteration as end:
+        answer: RangeAnswer = end.value
+        return answer
+
+
+def _in_parallel(
+    executor: ThreadPoolExecutor, fetch: Callable[[FileRange], Buffer], ranges: Sequence[FileRange]
+) -> list[Buffer]:
+    futures: list[Future[Buffer]] = [executor.submit(fetch, wanted) for wanted in ranges]
+    try:
+        return [future.result() for future in futures]
+    finally:
+        for future in futures:
+            future.cancel()  # after a failure the rest is not wanted
+
+
+async def _gather(reads: list[Awaitable[Buffer]]) -> list[Buffer]:
+    tasks = [asyncio.ensure_future(read) for read in reads]
+    try:
+        return await asyncio.gather(*tasks)
+    finally:
+        for task in tasks:
+            task.cancel()

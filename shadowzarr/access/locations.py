@@ -1,0 +1,145 @@
+"""Names of files: what a user may write, and the one form that goes into references.
+
+Only DANDI paths and web pages need a request (the archive is asked for the asset's id); everything
+else is text. Bytes are read elsewhere.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from urllib.parse import parse_qs, unquote, urlsplit, urlunsplit
+from urllib.request import url2pathname
+
+from ..errors import UsageError
+from .archives import Archive, archive_named, asset_address, download_url, known_archives
+
+_SCHEME = re.compile(r"^([A-Za-z][A-Za-z0-9+.-]+):")  # two letters at least: "C:\x" is a path
+_DANDI = re.compile(r"^dandi://(?P<archive>[^/]+)/(?P<dandiset>\d{6})(?:@(?P<version>[^/]+))?/(?P<path>.+)$")
+_WEB_PATH = re.compile(r"^/?dandiset/(?P<dandiset>\d{6})(?:/(?P<version>[^/]+))?(?:/files/?)?$")
+_REMOTE_SCHEMES = frozenset({"http", "https", "s3"})
+
+
+def canonical(source: str | os.PathLike[str]) -> str:
+    """The one name of a file.
+
+    Parameters
+    ----------
+    source : str or path-like
+        A local path, a ``file://``, ``http(s)://`` or ``s3://`` URL, a DANDI path
+        ``dandi://<archive>/<dandiset>[@version]/<path>``, the URL of an asset in the archive's API, or the
+        archive's web page of a file.
+
+    Returns
+    -------
+    str
+        An absolute local path; an ``s3://`` or http(s) URL as it was given, without fragment; for assets of
+        an archive ``{api}/assets/{id}/download/``, which does not change with versions.
+
+    Raises
+    ------
+    UsageError
+        When the form is not known, or a DANDI path names an unknown archive.
+    NotInArchiveError
+        When the archive has no such asset.
+    """
+    if not isinstance(source, str):
+        return os.path.abspath(os.fspath(source))  # noqa: PTH100 - resolve() would follow links
+    scheme = _scheme(source)
+    if scheme == "":
+        return os.path.abspath(source)  # noqa: PTH100
+    if scheme == "file":
+        return _from_file_url(source)
+    if scheme == "s3":
+        return source
+    if scheme == "dandi":
+        return _from_dandi_path(source)
+    if scheme in {"http", "https"}:
+        return _from_http(source)
+    raise UsageError(
+        f"cannot read {without_query(source)!r}: expected a local path or a URL that begins with "
+        "file://, http://, https://, s3:// or dandi://"
+    )
+
+
+def is_remote(location: str) -> bool:
+    """Whether a canonical location is read over the network."""
+    return _scheme(location) in _REMOTE_SCHEMES
+
+
+def local_path(location: str) -> str:
+    """The path of a location that is not remote; ``file://`` URLs are turned into paths."""
+    return _from_file_url(location) if _scheme(location) == "file" else location
+
+
+def without_query(location: str) -> str:
+    """A location that may be shown: a URL loses its query, fragment, user and password."""
+    if _scheme(location) == "":
+        return location
+    parts = urlsplit(location)
+    return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
+
+
+def is_signed(location: str) -> bool:
+    """Whether a URL carries a signature in its query, so that it expires and must not be written down."""
+    if not is_remote(location):
+        return False
+    query = urlsplit(location).query
+    return "X-Amz-Signature=" in query or ("Signature=" in query and "Expires=" in query)
+
+
+def _scheme(location: str) -> str:
+    match = _SCHEME.match(location)
+    return match[1].lower() if match else ""
+
+
+def _from_file_url(url: str) -> str:
+    parts = urlsplit(url)
+    if parts.netloc not in {"", "localhost"}:
+        raise UsageError(f"{url!r} names another host; expected file:///absolute/path")
+    path = url[len("file:") :].removeprefix("//").removeprefix("localhost")
+    return os.path.abspath(url2pathname(path))  # noqa: PTH100
+
+
+def _from_dandi_path(text: str) -> str:
+    match = _DANDI.match(text)
+    if match is None:
+        raise UsageError(
+            f"{text!r} is not a DANDI path; expected dandi://<archive>/<dandiset>[@version]/<path>"
+        )
+    archive = archive_named(match["archive"])
+    if archive is None:
+        names = ", ".join(sorted(a.name for a in known_archives()))
+        raise UsageError(f"no archive is named {match['archive']!r}; known are {names}")
+    return _look_up(archive, match["dandiset"], match["version"], match["path"])
+
+
+def _from_http(url: str) -> str:
+    asset = asset_address(url)
+    if asset is not None:
+        return download_url(*asset)
+    for archive in known_archives():
+        if any(url == root or url.startswith((root + "/", root + "#")) for root in archive.web_urls):
+            return _from_web_page(archive, url)
+    return url.partition("#")[0]
+
+
+def _from_web_page(archive: Archive, url: str) -> str:
+    parts = urlsplit(url)
+    if parts.fragment.startswith("/"):  # older pages: https://dandiarchive.org/#/dandiset/...
+        parts = urlsplit(parts.fragment)
+    match = _WEB_PATH.match(parts.path)
+    location = parse_qs(parts.query).get("location", [""])[0].strip("/")
+    if match is None or not location:
+        raise UsageError(
+            f"{without_query(url)!r} is a page of the archive but names no file; expected "
+            ".../dandiset/<id>/<version>/files?location=<path>, or the file's download URL"
+        )
+    return _look_up(archive, match["dandiset"], match["version"], unquote(location))
+
+
+def _look_up(archive: Archive, dandiset: str, version: str | None, path: str) -> str:
+    from .dandi_api import DandiArchive  # httpx takes long to import and few sources need it
+
+    with DandiArchive(archive.api_url) as api:
+        return api.asset_by_path(dandiset, version or "draft", path).download_url

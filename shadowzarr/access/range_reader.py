@@ -1,0 +1,87 @@
+"""The one interface for bytes of files, and the reader that serves every kind of location.
+
+How local and remote files are read is said in `local_reader` and `http_reader`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from ..refs.byte_range import FileRange
+from .http_client import RetryPolicy
+from .http_reader import IN_FLIGHT, HttpReader
+from .local_reader import LocalReader
+from .locations import is_remote
+from .source_identity import Buffer, RangeAnswer, Source
+
+
+class RangeReader(Protocol):
+    """Reads byte ranges of files.
+
+    A buffer is returned for every range, in the order asked, and has exactly the length asked for;
+    everything else is an error. With a `source` the file must be that one, or `SourceChangedError` is raised.
+    """
+
+    def read(self, url: str, ranges: Sequence[FileRange], *, source: Source | None = None) -> list[Buffer]:
+        """Read ranges, blocking; several of them in parallel."""
+        ...
+
+    async def read_async(
+        self, url: str, ranges: Sequence[FileRange], *, source: Source | None = None
+    ) -> list[Buffer]:
+        """Read ranges, awaited in any event loop."""
+        ...
+
+
+class DefaultReader:
+    """Reads local paths, ``file://``, http(s) and ``s3://`` URLs, and archives' download URLs.
+
+    It may be used by many threads and event loops at once, pickled, and carried over a fork.
+
+    Parameters
+    ----------
+    in_flight : int, optional
+        Requests under way at once.
+    retries : RetryPolicy, optional
+        How often a remote request is tried.
+    """
+
+    def __init__(self, *, in_flight: int = IN_FLIGHT, retries: RetryPolicy | None = None) -> None:
+        self._local = LocalReader()
+        self._http = HttpReader(in_flight=in_flight, retries=retries)
+
+    def read(self, url: str, ranges: Sequence[FileRange], *, source: Source | None = None) -> list[Buffer]:
+        """Read ranges of a file; see `HttpReader.read` for what is returned and raised."""
+        return self._for(url).read(url, ranges, source=source)
+
+    async def read_async(
+        self, url: str, ranges: Sequence[FileRange], *, source: Source | None = None
+    ) -> list[Buffer]:
+        """Like `read`, awaited in any event loop."""
+        return await self._for(url).read_async(url, ranges, source=source)
+
+    def read_one(self, url: str, wanted: FileRange, *, source: Source | None = None) -> Buffer:
+        """Read one range, waiting for no other thread; see `HttpReader.read_one`."""
+        if is_remote(url):
+            return self._http.read_one(url, wanted, source=source)
+        return self._local.read(url, [wanted], source=source)[0]
+
+    def read_whole(self, url: str, *, source: Source | None = None) -> Buffer:
+        """Read a whole file of any size."""
+        return self._for(url).read_whole(url, source=source)
+
+    def probe(self, url: str) -> RangeAnswer:
+        """Size (`total`) and ETag of a file."""
+        return self._for(url).probe(url)
+
+    def _for(self, url: str) -> HttpReader | LocalReader:
+        return self._http if is_remote(url) else self._local
+
+
+_DEFAULT = DefaultReader()
+
+
+def default_reader() -> DefaultReader:
+    """The reader of this process: its connections and resolved URLs are shared by everything that uses it."""
+    return _DEFAULT

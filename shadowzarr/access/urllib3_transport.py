@@ -1,0 +1,228 @@
+"""Byte ranges over urllib3: the slow path, which works after fork and tells status and headers.
+
+Every thread has its own connections, so that no request waits for another Python thread. One try per
+call; retries and redirection of DANDI URLs are decided by `http_reader` and `url_resolver`.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+import urllib3
+from urllib3.exceptions import HTTPError, LocationValueError, MaxRetryError, ResponseError, SSLError
+
+from ..errors import ReadError, ShadowzarrError, ShortReadError, TransientReadError
+from ..refs.byte_range import FileRange
+from .http_client import CONNECT_TIMEOUT, READ_TIMEOUT, error_for_status, range_ignored, user_agent
+from .locations import without_query
+from .source_identity import RangeAnswer
+
+_CONTENT_RANGE = re.compile(r"^bytes (?:(?P<first>\d+)-(?P<last>\d+)|\*)/(?P<total>\d+|\*)$")
+_MAX_REDIRECTS: Final = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """Status and headers of an answer whose body was not read."""
+
+    status: int
+    headers: Mapping[str, str]
+
+
+class _Connections(threading.local):
+    """One pool of connections per thread."""
+
+    def __init__(self) -> None:
+        self.pools = urllib3.PoolManager(
+            num_pools=16,
+            maxsize=1,
+            timeout=urllib3.Timeout(connect=CONNECT_TIMEOUT, read=READ_TIMEOUT),
+            headers={"User-Agent": user_agent(), "Accept-Encoding": "identity"},
+        )
+
+
+class PastTheEndError(ShortReadError):
+    """Status 416: the file ends before the range.
+
+    Attributes
+    ----------
+    total : int or None
+        Size of the file, when the server said it.
+    etag : str or None
+        Its ETag, when the server said it.
+    """
+
+    total: int | None = None
+    etag: str | None = None
+
+
+class Urllib3Transport:
+    """Requests over urllib3, one try each."""
+
+    def __init__(self) -> None:
+        self._connections = _Connections()
+
+    def get(self, url: str, wanted: FileRange | None, if_match: str | None) -> RangeAnswer:
+        """Get one range, or the whole file.
+
+        Parameters
+        ----------
+        url : str
+            An http(s) URL; redirects are followed, and never with a key.
+        wanted : FileRange or None
+            The bytes; None for all.
+        if_match : str or None
+            A strong ETag that the file must have.
+
+        Raises
+        ------
+        ReadError, SourceChangedError
+            As `http_client.error_for_status` has it; `TransientReadError` when the connection failed.
+        """
+        headers = {} if wanted is None else {"Range": f"bytes={wanted.offset}-{wanted.stop - 1}"}
+        if if_match is not None:
+            headers["If-Match"] = if_match
+        problem: ShadowzarrError
+        try:
+            return self._exchange(url, headers, wanted)
+        except (HTTPError, OSError) as error:
+            if isinstance(error, ShadowzarrError):
+                raise
+            problem = _connection_error(url, error)
+        raise problem  # outside of the handler: urllib3's own message holds the query
+
+    def ask(self, url: str, headers: Mapping[str, str]) -> Reply:
+        """Send a GET without following redirects and without reading the body.
+
+        Raises
+        ------
+        TransientReadError, ReadError
+            When there was no answer.
+        """
+        problem: ShadowzarrError
+        try:
+            response = self._connections.pools.request(
+                "GET",
+                url,
+                headers={**self._connections.pools.headers, **headers},
+                redirect=False,
+                retries=False,
+                preload_content=False,
+            )
+            reply = Reply(response.status, response.headers)
+            response.close()
+        except (HTTPError, OSError) as error:
+            problem = _connection_error(url, error)
+        else:
+            return reply
+        raise problem
+
+    def _exchange(self, url: str, headers: dict[str, str], wanted: FileRange | None) -> RangeAnswer:
+        response = self._connections.pools.request(
+            "GET",
+            url,
+            headers={**self._connections.pools.headers, **headers},
+            retries=urllib3.Retry(total=None, connect=0, read=0, status=0, other=0, redirect=_MAX_REDIRECTS),
+            preload_content=False,
+        )
+        try:
+            _check_status(response, url, wanted)
+            if wanted is None:
+                data = response.read()
+                return RangeAnswer(data, len(data), response.headers.get("ETag"))
+            data = response.read(wanted.length)
+            total = _total(response, url, wanted)
+            return RangeAnswer(data, total, response.headers.get("ETag"))
+        finally:
+            _put_back(response)
+
+
+def content_range(header: str) -> tuple[int | None, int | None]:
+    """First byte and total size in a Content-Range header; None for what it does not say."""
+    match = _CONTENT_RANGE.match(header.strip())
+    if match is None:
+        return None, None
+    first = None if match["first"] is None else int(match["first"])
+    return first, None if match["total"] == "*" else int(match["total"])
+
+
+def _check_status(response: urllib3.BaseHTTPResponse, url: str, wanted: FileRange | None) -> None:
+    status = response.status
+    encoding = response.headers.get("Content-Encoding", "identity")
+    if status in {200, 206} and encoding != "identity":
+        raise ReadError(f"{without_query(url)}: came encoded as {encoding}, expected plain bytes")
+    if status == 200 and wanted is not None:
+        length = response.headers.get("Content-Length")
+        if wanted.offset != 0 or length != str(wanted.length):
+            raise range_ignored(url)
+    elif status == 416 and wanted is not None:
+        raise _past_the_end(response, url, wanted)
+    elif status != (200 if wanted is None else 206) and status != 200:
+        raise error_for_status(status, url, headers=response.headers)
+
+
+def _past_the_end(response: urllib3.BaseHTTPResponse, url: str, wanted: FileRange) -> PastTheEndError:
+    _, total = content_range(response.headers.get("Content-Range", ""))
+    error = PastTheEndError(
+        f"{without_query(url)}: asked for bytes {wanted.offset} to {wanted.stop}, "
+        f"the file has {'fewer' if total is None else total} bytes (416)",
+        status=416,
+    )
+    error.total = total
+    error.etag = response.headers.get("ETag")
+    return error
+
+
+def _total(response: urllib3.BaseHTTPResponse, url: str, wanted: FileRange) -> int | None:
+    if response.status == 200:
+        return wanted.length
+    header = response.headers.get("Content-Range", "")
+    first, total = content_range(header)
+    if first != wanted.offset:
+        raise ReadError(
+            f"{without_query(url)}: asked for bytes from {wanted.offset} on, the answer says {header!r}",
+            status=206,
+        )
+    return total
+
+
+def _put_back(response: urllib3.BaseHTTPResponse) -> None:
+    """Keep the connection when the body was read to its end; close it otherwise."""
+    if response.length_remaining == 0:
+        response.drain_conn()
+        response.release_conn()
+    else:
+        response.close()
+
+
+def _connection_error(url: str, error: Exception) -> ReadError:
+    cause = error.reason if isinstance(error, MaxRetryError) and error.reason is not None else error
+    shown, kind = without_query(url), type(cause).__name__
+    if isinstance(cause, LocationValueError):
+        return ReadError(f"{shown}: not a URL that can be read ({kind})")
+    if isinstance(cause, SSLError):
+        return ReadError(f"{shown}: no secure connection ({kind}); check the server's certificate")
+    if isinstance(cause, ResponseError):
+        return ReadError(f"{shown}: more than {_MAX_REDIRECTS} redirects")
+    return TransientReadError(f"{shown}: the connection failed ({kind}); check the network and try again")
+
+
+class _HideSignatures(logging.Filter):
+    """Takes signed queries out of what urllib3 writes to its debug log."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        if isinstance(record.args, tuple):
+            record.args = tuple(
+                arg.partition("?")[0] if isinstance(arg, str) and "ignature=" in arg else arg
+                for arg in record.args
+            )
+        return True
+
+
+for _name in ("urllib3.connectionpool", "urllib3.poolmanager", "urllib3.util.retry"):
+    logging.getLogger(_name).addFilter(_HideSignatures())
