@@ -11,9 +11,10 @@ import asyncio
 import copy
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from ..access.locations import without_query
+from ..access.merging import RangeMerger
 from ..access.range_reader import RangeReader
 from ..access.sources import Source, describe
 from ..errors import InvalidReferencesError, ReadError, ShadowzarrError, ShortReadError
@@ -22,9 +23,6 @@ from ..refs.document import Rfs, SourceEntry
 from ..refs.selection import Selection, file_range, selected_length, take
 from .array_layout import ArrayLayout
 from .locate import ChunkId
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 Bytes = bytes | memoryview
 
@@ -76,21 +74,20 @@ class ChunkFetcher:
     ----------
     rfs : Rfs
         The document: its sources and selections.
-    reader : RangeReader
-        What reads ranges of files.
+    merger : RangeMerger
+        What reads ranges of files, near ones together.
     validate_sources : bool
         Whether a file must be the one that ``sources`` describes.
     cache : ChunkCache, optional
-        Asked before the reader.
+        Asked before the merger.
     """
 
     def __init__(
-        self, rfs: Rfs, reader: RangeReader, *, validate_sources: bool, cache: ChunkCache | None = None
+        self, rfs: Rfs, merger: RangeMerger, *, validate_sources: bool, cache: ChunkCache | None = None
     ) -> None:
-        self._reader = reader
+        self._merger = merger
         self._cache = cache
-        self._validates = validate_sources
-        self._entries: Mapping[str, SourceEntry] = rfs.get("sources") or {}
+        self._entries: Mapping[str, SourceEntry] = (rfs.get("sources") or {}) if validate_sources else {}
         self._selections = {
             path: Selection.from_entry(entry) for path, entry in (rfs.get("selections") or {}).items()
         }
@@ -169,24 +166,17 @@ class ChunkFetcher:
     async def _read_range(self, url: str, part: FileRange) -> Bytes:
         source = self._source(url)
         if self._cache is None:
-            return await self._read_from_file(url, part, source)
+            return await self._merger.read(url, part, source=source)
         key = source or Source(url)
         kept = await asyncio.to_thread(self._cache.get, key, part)
         if kept is not None:
             return kept
-        data = await self._read_from_file(url, part, source)
+        data = await self._merger.read(url, part, source=source)
         await asyncio.to_thread(self._cache.put, key, part, data)
         return data
 
-    async def _read_from_file(self, url: str, part: FileRange, source: Source | None) -> Bytes:
-        ranges: Sequence[FileRange] = (part,)
-        (data,) = await self._reader.read_async(url, ranges, source=source)
-        if len(data) != part.length:
-            raise ShortReadError(f"{len(data)} bytes came, {part.length} were asked for")
-        return data
-
     def _source(self, url: str) -> Source | None:
-        entry = self._entries.get(url) if self._validates else None
+        entry = self._entries.get(url)
         return None if entry is None else Source(url, entry["size"], entry.get("etag"))
 
     async def _describe(self, url: str) -> Source:

@@ -15,6 +15,7 @@ import numpy as np
 import orjson
 from zarr.abc.store import OffsetByteRequest, RangeByteRequest, Store, SuffixByteRequest
 
+from ..access.merging import MAX_MERGE_SIZE, MERGE_BELOW, MERGE_GAP, RangeMerger
 from ..access.range_reader import default_reader
 from ..errors import InvalidReferencesError
 from ..refs.byte_range import ChunkLocation
@@ -29,15 +30,6 @@ from .served_metadata import ServedMetadata
 if TYPE_CHECKING:
     from zarr.abc.store import ByteRequest
     from zarr.core.buffer import Buffer, BufferPrototype
-
-MERGE_GAP = 32 * 2**10
-"""Chunks are merged when the gap between them is at most this many bytes."""
-
-MAX_MERGE_SIZE = 2**20
-"""The most bytes that one merged request asks for."""
-
-MERGE_BELOW = 64 * 2**10
-"""Only chunks of at most this many bytes are merged; larger ones are faster on their own."""
 
 
 class RfsStore(Store):
@@ -101,7 +93,10 @@ class RfsStore(Store):
         self._locator = Locator(rfs)
         self._metadata = ServedMetadata(self._locator, strict_json=strict_json)
         self._index = IndexReader(rfs, self._locator.layout, files)
-        self._fetcher = ChunkFetcher(rfs, files, validate_sources=validate_sources, cache=local_cache)
+        merger = RangeMerger(
+            files, merge_gap=merge_gap, max_merge_size=max_merge_size, merge_below=merge_below
+        )
+        self._fetcher = ChunkFetcher(rfs, merger, validate_sources=validate_sources, cache=local_cache)
         self._listing = Listing(self._locator, self._index)
         self._name: str | None = None
 
