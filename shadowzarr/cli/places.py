@@ -104,4 +104,5 @@ def _expanded(rfs: Rfs, reference: list[Any]) -> tuple[str, int, int | None]:
 def _index_pairs(index: Any) -> npt.NDArray[np.int64]:
     entries = zarr.open_array(index, mode="r")[...] if isinstance(index, str) else index
     pairs = np.asarray(entries, dtype=np.uint64).reshape(-1, 2)
-    return pairs[pairs[:, 0] != MISSING].astype(np.int64)
+    written: npt.NDArray[np.int64] = pairs[pairs[:, 0] != MISSING].astype(np.int64)
+    return written

@@ -17,6 +17,7 @@ from typing import Any
 import zarr
 from zarr.core.sync import sync
 
+from ..access.locations import canonical
 from ..attributes import decode_attributes
 from ..refs.document import Rfs, SkippedEntry
 from ..store.load_rfs import load_rfs
@@ -195,11 +196,9 @@ def load_references(refs: str | os.PathLike[str] | Rfs, tally: Tally) -> Referen
     shadowzarr.errors.InvalidReferencesError
         When they are not references that can be read.
     """
-    if isinstance(refs, Mapping):
-        rfs = refs
-    else:
-        rfs = load_rfs(refs)
-        _check_file(Path(refs), tally)
+    rfs = load_rfs(refs)
+    if not isinstance(refs, Mapping):
+        _check_file(Path(canonical(refs)), tally)
     return References(rfs, open_rfs(rfs), tally)
 
 
