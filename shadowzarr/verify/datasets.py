@@ -14,7 +14,7 @@ import zarr
 from . import mappings
 from .attributes import Optional
 from .kinds import Form, Kind, describe, kind_of, shown_by
-from .original import READ_ERRORS
+from .original import READ_ERRORS, Identity
 from .regions import Region, chunks_in, full_regions, region_shape, sampled_regions
 from .report import Mode, Plain
 from .structure import Pair, Structure
@@ -215,9 +215,9 @@ class _Comparison:
         if target is not None and self._is_known(target):
             return isinstance(path, str) and self._structure.leads(target, path)
         self._tally.used(mappings.DANGLING_REFERENCE if reference else mappings.NULL_REFERENCE)
-        return path == ""
+        return bool(path == "")
 
-    def _is_known(self, target: tuple[int, int]) -> bool:
+    def _is_known(self, target: Identity) -> bool:
         structure = self._structure
         return target in structure.placed or target in structure.missing
 

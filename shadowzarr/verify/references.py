@@ -23,7 +23,7 @@ from ..refs.document import Rfs, SkippedEntry
 from ..store.load_rfs import load_rfs
 from ..store.open_rfs import open_rfs
 from .stored_attributes import Decoded, decode, strict_json
-from .tally import Tally
+from .tally import Tally, printable
 
 MOST_LINKS = 40
 """How many links a path may lead through; more is a circle."""
@@ -153,12 +153,13 @@ class _Skipped:
 
     def at(self, path: str) -> SkippedEntry | None:
         """The entry for an object, which counts as met from now on."""
-        self._met.add(path)
-        return self._objects.get(path)
+        key = printable(path)
+        self._met.add(key)
+        return self._objects.get(key)
 
     def attribute_at(self, path: str, name: str) -> SkippedEntry | None:
         """The entry for an attribute, which counts as met from now on."""
-        key = attribute_path(path, name)
+        key = printable(attribute_path(path, name))
         self._met_attributes.add(key)
         return self._attributes.get(key)
 

@@ -161,7 +161,7 @@ def _listed(heading: str, lines: list[str], limit: int) -> list[str]:
 def short(value: Any, *, limit: int = 120) -> str:
     """A value's ``repr`` in one line of at most ``limit`` characters."""
     text = value if isinstance(value, Plain) else repr(value)
-    text = " ".join(str(text).split())
+    text = " ".join(str(text).split()).encode("utf-8", "backslashreplace").decode("utf-8")
     return text if len(text) <= limit else f"{text[: limit - 1]}…"
 
 

@@ -55,5 +55,11 @@ NOTHING = Plain("nothing")
 """What a report shows for the side that has no such object."""
 
 
+def printable(path: str) -> str:
+    """A path as a document can hold it: bytes of a name that are not UTF-8 are escaped."""
+    return path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+
+
 def _absolute(path: str) -> str:
+    path = printable(path)
     return path if path.startswith("/") else f"/{path}"
