@@ -18,7 +18,7 @@ import orjson
 from ..access.locations import canonical, is_remote, without_query
 from ..access.range_reader import default_reader
 from ..errors import InvalidReferencesError, ReadError, SourceNotFoundError
-from ..refs.document import Rfs
+from ..refs.document import IndexEntry, Rfs
 from ..refs.templates import expand
 from .check_document import check_document
 from .places import folder_of, inside, resolve
@@ -55,11 +55,12 @@ def load_rfs(source: str | os.PathLike[str] | Mapping[str, Any], *, reader: File
     """
     if isinstance(source, Mapping):
         check_document(source, "the document")
-        return _standalone(cast("Rfs", source), lambda place: place)
-    document = _document_location(canonical(source))
-    shown = without_query(document)
-    rfs = parse_document(_read(document, reader or default_reader()), shown)
-    folder = _folder(canonical(source), document)
+        return _in_memory(source)
+    location = canonical(source)
+    document = _document_location(location)
+    # A directory that was named keeps its URL's query: who gave it gave it for all that is in there.
+    folder = folder_of(document) if location == document else location
+    rfs = parse_document(_read(document, reader or default_reader()), without_query(document))
     return _standalone(rfs, lambda place: resolve(place, folder))
 
 
@@ -90,16 +91,11 @@ def parse_document(data: bytes | memoryview, name: str) -> Rfs:
 
 
 def _document_location(location: str) -> str:
-    path = urlsplit(location).path if is_remote(location) else location
-    is_document = path.endswith(".json") or (not is_remote(location) and Path(location).is_file())
-    if is_document and not (not is_remote(location) and Path(location).is_dir()):
-        return location
-    return inside(location, DOCUMENT_NAME)
-
-
-def _folder(location: str, document: str) -> str:
-    """Where the document's relative names start; a directory that was named keeps its URL's query."""
-    return folder_of(document) if location == document else location
+    if is_remote(location):
+        is_document = urlsplit(location).path.endswith(".json")
+    else:
+        is_document = Path(location).is_file() or (location.endswith(".json") and not Path(location).is_dir())
+    return location if is_document else inside(location, DOCUMENT_NAME)
 
 
 def _read(document: str, reader: FileReader) -> bytes | memoryview:
@@ -118,20 +114,30 @@ def _read(document: str, reader: FileReader) -> bytes | memoryview:
 
 
 def _standalone(rfs: Rfs, place: Callable[[str], str]) -> Rfs:
-    """The document with every location expanded and absolute."""
-    locations = _Locations(rfs.get("templates") or {}, place)
-    result = cast("Rfs", dict(rfs))
-    result.pop("templates", None)
-    result["refs"] = {key: _reference(value, locations) for key, value in rfs["refs"].items()}
-    if "gen" in rfs:
-        result["gen"] = [{**entry, "url": locations[entry["url"]]} for entry in rfs["gen"]]
-    if "indexes" in rfs:
-        result["indexes"] = {
-            path: cast("Any", _index(entry, locations, place)) for path, entry in rfs["indexes"].items()
-        }
-    if "sources" in rfs:
-        result["sources"] = {locations[url]: entry for url, entry in rfs["sources"].items()}
-    return result
+    """Make every location in a document expanded and absolute; the document is changed."""
+    locations = _Locations(rfs.pop("templates", {}) or {}, place)
+    refs: dict[str, Any] = rfs["refs"]
+    for key, value in refs.items():
+        if type(value) is list:
+            value[0] = locations[value[0]]
+        elif type(value) is dict:  # kerchunk also writes metadata as JSON objects
+            refs[key] = json.dumps(value)
+    if rfs.get("gen"):
+        rfs["gen"] = [{**entry, "url": locations[entry["url"]]} for entry in rfs["gen"]]
+    if rfs.get("indexes"):
+        rfs["indexes"] = {path: _index(entry, locations) for path, entry in rfs["indexes"].items()}
+    if rfs.get("sources"):
+        rfs["sources"] = {locations.plain(url): entry for url, entry in rfs["sources"].items()}
+    return rfs
+
+
+def _in_memory(document: Mapping[str, Any]) -> Rfs:
+    """A document in memory, standing by itself; copied only where something has to change."""
+    refs: Mapping[str, Any] = document["refs"]
+    if not document.get("templates") and not any(type(value) is dict for value in refs.values()):
+        return cast("Rfs", dict(document))
+    own = {key: list(value) if type(value) is list else value for key, value in refs.items()}
+    return _standalone(cast("Rfs", {**document, "refs": own}), lambda place: place)
 
 
 class _Locations(dict[str, str]):
@@ -140,24 +146,20 @@ class _Locations(dict[str, str]):
     def __init__(self, templates: Mapping[str, str], place: Callable[[str], str]) -> None:
         super().__init__()
         self._templates = templates
-        self._place = place
+        self.place = place
 
     def __missing__(self, text: str) -> str:
         expanded = expand(text, self._templates) if self._templates else text
-        location = self[text] = self._place(expanded)
+        location = self[text] = self.place(expanded)
         return location
 
-
-def _reference(value: Any, locations: _Locations) -> Any:
-    if isinstance(value, list):
-        return [locations[value[0]], *value[1:]]
-    return value if isinstance(value, str) else json.dumps(value)  # kerchunk also writes JSON objects
+    def plain(self, text: str) -> str:
+        """A location that is written out where references have templates; braces may be part of it."""
+        return self[text] if text.startswith("{{") else self.place(text)
 
 
-def _index(entry: Mapping[str, Any], locations: _Locations, place: Callable[[str], str]) -> dict[str, Any]:
-    index = entry["index"]
-    return {
-        **entry,
-        "url": locations[entry["url"]],
-        "index": place(index) if isinstance(index, str) else index,
-    }
+def _index(entry: IndexEntry, locations: _Locations) -> IndexEntry:
+    result: IndexEntry = {**entry, "url": locations.plain(entry["url"])}
+    if isinstance(entry["index"], str):
+        result["index"] = locations.place(entry["index"])
+    return result

@@ -35,4 +35,4 @@ def open_rfs(source: str | os.PathLike[str] | Mapping[str, Any], **options: Any)
         When it cannot be read.
     """
     store = RfsStore(load_rfs(source, reader=options.get("reader")), **options)
-    return zarr.open_group(store, mode="r", zarr_format=3)
+    return zarr.open_group(store, mode="r", zarr_format=3, use_consolidated=False)
