@@ -7,7 +7,7 @@ from the stored document (decoded by ``stored_attributes``) and as a user of zar
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -64,8 +64,7 @@ def compare_attributes(structure: Structure, pair: Pair, extra: Mapping[str, Any
     pair : Pair
         The object and its node.
     extra : mapping
-        What the convention adds to this node, by name; a value of None means that the attribute must
-        not be there, `ANY` that it may hold anything.
+        What the convention adds to this node, by name: the right value, or `Optional`.
     """
     stored = structure.references.nodes[pair.path].attributes
     structure.tally.used(mappings.NON_FINITE_ATTRIBUTE, stored.non_finite)
@@ -86,7 +85,7 @@ def compare_attributes(structure: Structure, pair: Pair, extra: Mapping[str, Any
 class Optional:
     """An attribute of the convention that may be there; if so, ``check`` says what is wrong with it."""
 
-    check: Any
+    check: Callable[[Any], str]
 
     def __repr__(self) -> str:
         return "what the convention says"

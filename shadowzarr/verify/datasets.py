@@ -13,13 +13,13 @@ import zarr
 
 from . import mappings
 from .attributes import Optional
-from .kinds import Form, Kind, describe, kind_of, shown_by
+from .kinds import Form, Kind, describe, is_bytes, kind_of, shown_by
 from .original import READ_ERRORS, Identity
 from .regions import Region, chunks_in, full_regions, region_shape, sampled_regions
 from .report import Mode, Plain
 from .structure import Pair, Structure
 from .tally import NOTHING
-from .values import element, mismatches
+from .values import element, mismatches, text_items
 
 POINTER_BYTES = 64
 """What an element of text, or a reference, is taken to cost in memory."""
@@ -48,18 +48,42 @@ class _Stop(Exception):  # noqa: N818 - ends the comparison of one dataset
     """A dataset has been found different or not comparable, and the difference is reported."""
 
 
-def added_attributes(kind: Kind | None, pair: Pair, *, is_specification: bool) -> dict[str, Any]:
-    """What the convention adds to an array's attributes, for `compare_attributes`."""
+def added_attributes(
+    kind: Kind | None, pair: Pair, data_type: Any, *, is_specification: bool
+) -> dict[str, Any]:
+    """What the convention adds to an array's attributes, for `compare_attributes`.
+
+    Parameters
+    ----------
+    kind : Kind or None
+        What zarr must show.
+    pair : Pair
+        The dataset and its node.
+    data_type : JSON
+        As the node's metadata names it; text that is not UTF-8 has other types than ``string``.
+    is_specification : bool
+        Whether it is a cached specification, which needs no ``_DTYPE``.
+    """
     rank = _rank(pair.item)
     added: dict[str, Any] = {"_ARRAY_DIMENSIONS": Optional(lambda value: _wrong_dimensions(value, rank))}
     if kind is None:
         return added
     if kind.label is not None:
-        label = kind.label
+        label = _label(kind, data_type)
         added["_DTYPE"] = label if not is_specification else Optional(lambda value: _wrong(label, value))
     if kind.reference_fields:
         added["_REFERENCE_FIELDS"] = kind.reference_fields
     return added
+
+
+def _label(kind: Kind, data_type: Any) -> str:
+    assert kind.label is not None  # noqa: S101 - the caller looked
+    if kind.form is not Form.TEXT or data_type == "string":
+        return kind.label
+    if not isinstance(data_type, Mapping):
+        return "bytes"
+    length = data_type.get("configuration", {}).get("length_bytes", 0)
+    return np.dtype(f"S{length}").name
 
 
 def _rank(dataset: h5py.Dataset) -> int | None:
@@ -109,6 +133,7 @@ class _Comparison:
         self._path = pair.path
         self._choice = choice
         self._tally = structure.tally
+        self._met_bytes = False
 
     def stop(self, kind: str, original: Any, references: Any) -> None:
         """Report a difference and end the comparison."""
@@ -135,6 +160,7 @@ class _Comparison:
             self._tally.used(use)
         self._compare_fill(kind, node)
         self._compare_values(kind, node, as_scalar)
+        self._check_bytes(kind, node)
 
     def _opened(self) -> Any:
         try:
@@ -178,6 +204,14 @@ class _Comparison:
             self._tally.count("chunks", chunks_in(region, node.chunks))
             self._tally.count("bytes", _nbytes(original))
 
+    def _check_bytes(self, kind: Kind, node: zarr.Array[Any]) -> None:
+        """Text may be held as bytes only when some of it is not UTF-8, which a sample may not meet."""
+        if kind.form is not Form.TEXT or not is_bytes(node.dtype):
+            return
+        if self._choice.mode == "full" and not self._met_bytes:
+            self.stop("data type", Plain("text that is UTF-8"), Plain(node.dtype))
+        self._tally.used(mappings.TEXT_AS_BYTES)
+
     def read_original(self, region: Region, kind: Kind, as_scalar: bool) -> Any:
         """A region as h5py shows it."""
         try:
@@ -198,6 +232,8 @@ class _Comparison:
     def _compare_region(self, kind: Kind, region: Region, original: Any, given: Any) -> None:
         if np.shape(given) != np.shape(original):
             self.stop("values", Plain(f"shape {np.shape(original)}"), Plain(f"shape {np.shape(given)}"))
+        if kind.form is Form.TEXT and not self._met_bytes:
+            self._met_bytes = any(isinstance(item, bytes) for item in text_items(original).reshape(-1))
         differing = mismatches(kind, original, given, leads=self.leads)
         if not differing.any():
             return

@@ -7,7 +7,6 @@ The table of contents of a verification; the walk is in ``structure``, the compa
 from __future__ import annotations
 
 import os
-from typing import Any
 
 import h5py
 
@@ -131,6 +130,7 @@ def _compare_group(structure: Structure, pair: Pair) -> None:
 
 def _compare_array(structure: Structure, pair: Pair, choice: Choice, *, is_specification: bool) -> None:
     kind = dataset_kind(pair.item)
-    extra: dict[str, Any] = added_attributes(kind, pair, is_specification=is_specification)
+    data_type = structure.references.nodes[pair.path].metadata.get("data_type")
+    extra = added_attributes(kind, pair, data_type, is_specification=is_specification)
     compare_attributes(structure, pair, extra)
     compare_dataset(structure, pair, kind, choice, is_specification=is_specification)

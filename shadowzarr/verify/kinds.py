@@ -133,6 +133,8 @@ def shown_by(kind: Kind, dtype: np.dtype[Any], *, in_compound: bool = False) -> 
     in_compound : bool
         Whether it is a field, where text has a fixed width.
     """
+    if kind.form is Form.TEXT and is_bytes(dtype):
+        return True
     if kind.form in (Form.TEXT, Form.REFERENCE):
         return dtype.kind == ("U" if in_compound else "T")
     if kind.form is Form.PLAIN:
@@ -143,6 +145,11 @@ def shown_by(kind: Kind, dtype: np.dtype[Any], *, in_compound: bool = False) -> 
     if dtype.names != tuple(name for name, _ in kind.fields):
         return False
     return all(shown_by(field, dtype.fields[name][0], in_compound=True) for name, field in kind.fields)
+
+
+def is_bytes(dtype: np.dtype[Any]) -> bool:
+    """Whether a zarr array holds bytes, which is how text that is not UTF-8 is held."""
+    return dtype.kind in "SO"
 
 
 def _same_plain(wanted: np.dtype[Any], shown: np.dtype[Any]) -> bool:

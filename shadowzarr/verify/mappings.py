@@ -12,6 +12,7 @@ SPECIFICATION_SCALAR: Final = "specification_scalar"
 SPECLOC_PATH: Final = "specloc_path"
 TEXT: Final = "text"
 FIXED_TEXT: Final = "fixed_text"
+TEXT_AS_BYTES: Final = "text_as_bytes"
 BOOLEAN: Final = "boolean"
 ENUMERATION: Final = "enumeration"
 REFERENCE_PATH: Final = "reference_path"
@@ -41,6 +42,7 @@ MAPPINGS: Final[dict[str, str]] = {
     SPECIFICATION_SCALAR: "a cached specification of one element is a scalar",
     SPECLOC_PATH: "the reference .specloc is the plain path of its target",
     TEXT: "variable-length text is an array of the data type string",
+    TEXT_AS_BYTES: "text that is not UTF-8 is an array of bytes",
     FIXED_TEXT: "text of fixed length is text without its padding",
     BOOLEAN: "an enumeration of FALSE and TRUE is bool",
     ENUMERATION: "any other enumeration is its integers",
