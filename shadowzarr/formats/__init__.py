@@ -1,0 +1,1 @@
+"""Generators: one folder per source format. None imports another, and none imports the store."""

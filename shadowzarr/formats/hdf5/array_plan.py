@@ -1,0 +1,216 @@
+"""What one dataset becomes, before it is in the document.
+
+`datasets` makes a plan without touching the builder, so that a dataset that fails half-way leaves
+nothing behind; `add_plan` hands a finished plan to the builder.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ...builder import RfsBuilder
+from ...refs.chunk_index import empty_index
+from ...refs.zarr_metadata import chunk_grid_shape
+from .h5_chunk_utils import ChunkTable
+from .object_names import child_path
+
+_MAX_EMPTY_ENTRIES = 16
+"""Entries of an index per written chunk, above which listing the chunks is smaller than an index."""
+
+Coordinates = tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Slabs:
+    """A dataset that lies in the file in one piece, cut along one axis.
+
+    Attributes
+    ----------
+    start : int
+        Offset of the first slab.
+    length : int
+        Bytes of a slab.
+    count : int
+        Number of slabs.
+    axis : int
+        The axis they follow each other along.
+    """
+
+    start: int
+    length: int
+    count: int
+    axis: int
+
+
+@dataclass(slots=True)
+class ArrayPlan:
+    """One array of the document.
+
+    Attributes
+    ----------
+    shape, chunk_shape : tuple of int
+        Chunk edges are at least 1.
+    data_type : str or dict
+        Zarr's.
+    codecs : list of dict
+        Zarr's, ``bytes`` (or another array-to-bytes codec) first.
+    fill_value : JSON
+        As `fill_values.json_fill` gives it.
+    attributes : dict
+        Those of the convention (``_DTYPE`` …); the dataset's own are added to them.
+    chunks : ChunkTable, optional
+        Chunks in the file, offsets absolute.
+    slabs : Slabs, optional
+        Or a dataset in one piece.
+    inline : dict of tuple to bytes
+        Chunks held in the document, encoded; they win over the others.
+    converted : list of str
+        What was changed on the way.
+    """
+
+    shape: tuple[int, ...]
+    chunk_shape: tuple[int, ...]
+    data_type: str | dict[str, Any]
+    codecs: list[dict[str, Any]]
+    fill_value: Any
+    attributes: dict[str, Any] = field(default_factory=dict)
+    chunks: ChunkTable | None = None
+    slabs: Slabs | None = None
+    inline: dict[Coordinates, bytes] = field(default_factory=dict)
+    converted: list[str] = field(default_factory=list)
+
+    @property
+    def count(self) -> int:
+        """Number of chunks that are located or held."""
+        located = len(self.chunks) if self.chunks is not None else 0
+        return located + len(self.inline) + (self.slabs.count if self.slabs else 0)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the file that the plan refers to."""
+        located = int(self.chunks.nbytes.sum()) if self.chunks is not None else 0
+        return located + (self.slabs.length * self.slabs.count if self.slabs else 0)
+
+
+@dataclass(slots=True)
+class GroupPlan:
+    """A dataset that becomes a group of arrays.
+
+    Attributes
+    ----------
+    arrays : dict of str to ArrayPlan
+        By name.
+    attributes : dict
+        Those of the convention.
+    converted : list of str
+        What was changed on the way.
+    """
+
+    arrays: dict[str, ArrayPlan]
+    attributes: dict[str, Any] = field(default_factory=dict)
+    converted: list[str] = field(default_factory=list)
+
+    @property
+    def count(self) -> int:
+        """Number of chunks."""
+        return sum(plan.count for plan in self.arrays.values())
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the file that the plan refers to."""
+        return 0
+
+
+Plan = ArrayPlan | GroupPlan
+
+
+def add_plan(
+    builder: RfsBuilder, path: str, plan: Plan, *, url: str, chunk_index_threshold: int | None
+) -> None:
+    """Add what a dataset becomes to the document.
+
+    Parameters
+    ----------
+    builder : RfsBuilder
+        What collects the document.
+    path : str
+        The dataset's path.
+    plan : ArrayPlan or GroupPlan
+        What it becomes.
+    url : str
+        The source, as it goes into references.
+    chunk_index_threshold : int or None
+        Written chunks above which there is a chunk index in place of references; None for never.
+    """
+    if isinstance(plan, GroupPlan):
+        builder.add_group(path, plan.attributes)
+        for name, array in plan.arrays.items():
+            _add_array(builder, child_path(path, name), array, url, chunk_index_threshold)
+        return
+    _add_array(builder, path, plan, url, chunk_index_threshold)
+
+
+def attributes_of(plan: Plan, own: Mapping[str, Any]) -> dict[str, Any]:
+    """The dataset's own attributes and those of the convention."""
+    return {**own, **plan.attributes}
+
+
+def _add_array(
+    builder: RfsBuilder, path: str, plan: ArrayPlan, url: str, chunk_index_threshold: int | None
+) -> None:
+    builder.add_array(
+        path,
+        shape=plan.shape,
+        data_type=plan.data_type,
+        chunk_shape=plan.chunk_shape,
+        codecs=plan.codecs,
+        fill_value=plan.fill_value,
+        attributes=plan.attributes,
+    )
+    if plan.chunks is not None:
+        _add_chunks(builder, path, plan, plan.chunks, url, chunk_index_threshold)
+    if plan.slabs is not None:
+        _add_slabs(builder, path, plan.slabs, len(plan.shape), url)
+    for coordinates, data in plan.inline.items():
+        builder.add_inline_chunk(path, coordinates, data)
+
+
+def _add_chunks(
+    builder: RfsBuilder,
+    path: str,
+    plan: ArrayPlan,
+    chunks: ChunkTable,
+    url: str,
+    chunk_index_threshold: int | None,
+) -> None:
+    grid = chunk_grid_shape(plan.shape, plan.chunk_shape)
+    entries = int(np.prod(grid, dtype=object))
+    many = chunk_index_threshold is not None and len(chunks) > chunk_index_threshold
+    if many and entries <= _MAX_EMPTY_ENTRIES * len(chunks):
+        index = empty_index(grid)
+        index[tuple(chunks.coordinates.T)] = np.stack([chunks.offsets, chunks.nbytes], axis=-1)
+        builder.add_index(path, url, index)
+        return
+    rows = zip(chunks.coordinates.tolist(), chunks.offsets.tolist(), chunks.nbytes.tolist(), strict=True)
+    for coordinates, offset, nbytes in rows:
+        builder.add_chunk(path, coordinates, url, offset, nbytes)
+
+
+def _add_slabs(builder: RfsBuilder, path: str, slabs: Slabs, ndim: int, url: str) -> None:
+    if slabs.count == 1:
+        builder.add_chunk(path, (0,) * ndim, url, slabs.start, slabs.length)
+        return
+    builder.add_strided_chunks(
+        path,
+        ndim=ndim,
+        url=url,
+        start=slabs.start,
+        stride=slabs.length,
+        length=slabs.length,
+        count=slabs.count,
+        axis=slabs.axis,
+    )

@@ -1,0 +1,227 @@
+"""HDF5 datatypes → numpy data types → Zarr data types and ``_DTYPE`` (HDF5 File Format, IV.A.2.d).
+
+`stored_dtype` answers the one question that decides about references: are the bytes in the file the
+values themselves? Only then may they be read in place. `zarr_data_type` says how a numpy type is called
+in ``zarr.json``. Text, object references and sequences lie in heaps and are the subject of
+``heap_values``.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from h5py import h5t
+
+DType = np.dtype[Any]
+
+_FLOATS = {
+    h5t.IEEE_F16LE: "<f2",
+    h5t.IEEE_F16BE: ">f2",
+    h5t.IEEE_F32LE: "<f4",
+    h5t.IEEE_F32BE: ">f4",
+    h5t.IEEE_F64LE: "<f8",
+    h5t.IEEE_F64BE: ">f8",
+}
+_NUMPY_TAG = b"NUMPY:"
+_COMPLEX_SIZES = (8, 16)
+
+
+class NotInPlaceError(Exception):
+    """The stored bytes are not the values as they stand; the message says why."""
+
+
+def stored_dtype(tid: h5t.TypeID) -> DType:
+    """The numpy data type whose memory is the stored bytes.
+
+    Parameters
+    ----------
+    tid : h5py.h5t.TypeID
+        The datatype in the file.
+
+    Returns
+    -------
+    numpy.dtype
+        In the file's byte order; with a subarray for an array datatype.
+
+    Raises
+    ------
+    NotInPlaceError
+        When bytes and values differ (reduced precision, text, references, padding …), or h5py reads the
+        type as another one.
+    """
+    dtype = _stored(tid)
+    try:
+        shown = tid.dtype
+    except (TypeError, ValueError, KeyError) as error:
+        raise NotInPlaceError(f"h5py cannot read its data type: {error}") from error
+    if not same_dtype(dtype, shown):
+        raise NotInPlaceError(f"h5py reads its data type as {shown}")
+    return dtype
+
+
+def _stored(tid: h5t.TypeID) -> DType:
+    match tid.get_class():
+        case h5t.INTEGER:
+            return _integer(tid, "u" if tid.get_sign() == h5t.SGN_NONE else "i")
+        case h5t.BITFIELD:
+            return _integer(tid, "u")
+        case h5t.FLOAT:
+            return _float(tid)
+        case h5t.COMPLEX:
+            return _complex(_stored(tid.get_super()), tid.get_size())
+        case h5t.ENUM:
+            return _enum(tid)
+        case h5t.OPAQUE:
+            return _opaque(tid)
+        case h5t.ARRAY:
+            return np.dtype((_stored(tid.get_super()), tid.get_array_dims()))
+        case h5t.COMPOUND:
+            return _compound(tid)
+        case other:
+            raise NotInPlaceError(f"its data type (class {other}) is not a plain one")
+
+
+def _integer(tid: h5t.TypeID, kind: str) -> DType:
+    size = tid.get_size()
+    if size not in (1, 2, 4, 8):
+        raise NotInPlaceError(f"integers of {size} bytes")
+    if tid.get_precision() != 8 * size or tid.get_offset() != 0:
+        raise NotInPlaceError(f"integers of {tid.get_precision()} bits in {8 * size}")
+    return np.dtype(f"{_order(tid)}{kind}{size}")
+
+
+def _float(tid: h5t.TypeID) -> DType:
+    for standard, name in _FLOATS.items():
+        if tid.equal(standard):
+            return np.dtype(name)
+    raise NotInPlaceError(f"floating-point numbers of {tid.get_precision()} bits, not IEEE 754 as stored")
+
+
+def _complex(part: DType, size: int) -> DType:
+    if part.kind != "f" or size not in _COMPLEX_SIZES or 2 * part.itemsize != size:
+        raise NotInPlaceError(f"complex numbers of {size} bytes")
+    return np.dtype(f"{part.byteorder if part.byteorder != '=' else '<'}c{size}")
+
+
+def _enum(tid: h5t.TypeEnumID) -> DType:
+    base = _stored(tid.get_super())
+    if _dtype_or_none(tid) != np.bool_:
+        return base
+    if base.itemsize != 1:
+        raise NotInPlaceError(f"booleans of {base.itemsize} bytes")
+    return np.dtype(np.bool_)
+
+
+def _opaque(tid: h5t.TypeOpaqueID) -> DType:
+    tag = tid.get_tag()
+    if tag.startswith(_NUMPY_TAG):
+        named = _dtype_or_none(tid)
+        if named is not None and named.kind in "mM":
+            return named
+    return np.dtype(f"V{tid.get_size()}")
+
+
+def _compound(tid: h5t.TypeCompoundID) -> DType:
+    count = tid.get_nmembers()
+    members = [_stored(tid.get_member_type(number)) for number in range(count)]
+    offsets = [tid.get_member_offset(number) for number in range(count)]
+    packed = np.cumsum([0, *(member.itemsize for member in members)]).tolist()
+    if [*offsets, tid.get_size()] != packed:
+        raise NotInPlaceError("a compound with unused bytes or fields out of order")
+    shown = _dtype_or_none(tid)
+    if shown is not None and shown.kind == "c":
+        return _complex(members[0], tid.get_size())
+    if any(member.subdtype for member in members):
+        raise NotInPlaceError("a compound with array fields")
+    dtype = np.dtype(
+        [
+            (tid.get_member_name(number).decode("utf-8", "surrogateescape"), member)
+            for number, member in enumerate(members)
+        ]
+    )
+    if len(byte_orders(dtype)) > 1:
+        raise NotInPlaceError("a compound with fields of both byte orders")
+    return dtype
+
+
+def _order(tid: h5t.TypeID) -> str:
+    order = tid.get_order()
+    if order == h5t.ORDER_LE:
+        return "<"
+    if order == h5t.ORDER_BE:
+        return ">"
+    raise NotInPlaceError("numbers in VAX or mixed byte order")
+
+
+def _dtype_or_none(tid: h5t.TypeID) -> DType | None:
+    try:
+        return tid.dtype
+    except (TypeError, ValueError, KeyError):
+        return None
+
+
+def same_dtype(one: DType, other: DType) -> bool:
+    """Whether two data types are the same but for h5py's marks."""
+    if one.subdtype or other.subdtype:
+        if one.subdtype is None or other.subdtype is None or one.shape != other.shape:
+            return False
+        return same_dtype(one.subdtype[0], other.subdtype[0])
+    if one.names is None or other.names is None:
+        return one.names == other.names and one == other
+    if one.names != other.names or one.itemsize != other.itemsize:
+        return False
+    return all(
+        one.fields[name][1] == other.fields[name][1]  # type: ignore[index]
+        and same_dtype(one.fields[name][0], other.fields[name][0])  # type: ignore[index]
+        for name in one.names
+    )
+
+
+def byte_orders(dtype: DType) -> set[str]:
+    """The byte orders (``"little"``, ``"big"``) of a data type's parts; single bytes have none."""
+    if dtype.subdtype is not None:
+        return byte_orders(dtype.subdtype[0])
+    if dtype.fields is not None:
+        return set().union(*(byte_orders(field[0]) for field in dtype.fields.values()))
+    if dtype.itemsize <= 1 or dtype.kind in "SVb":
+        return set()
+    return {"big" if dtype.byteorder == ">" else "little"}
+
+
+def bytes_codec(dtype: DType) -> dict[str, Any]:
+    """Zarr's ``bytes`` codec for values of a data type with one byte order."""
+    return {"name": "bytes", "configuration": {"endian": "big" if "big" in byte_orders(dtype) else "little"}}
+
+
+def zarr_data_type(dtype: DType) -> str | dict[str, Any]:
+    """The data type as ``zarr.json`` names it.
+
+    Parameters
+    ----------
+    dtype : numpy.dtype
+        Without subarrays; byte order is the codec's matter.
+
+    Raises
+    ------
+    NotInPlaceError
+        When Zarr has no such type.
+    """
+    if dtype.names is not None:
+        fields = [{"name": name, "data_type": zarr_data_type(dtype[name])} for name in dtype.names]
+        return {"name": "struct", "configuration": {"fields": fields}}
+    if dtype.kind in "biufc" and dtype.itemsize <= (16 if dtype.kind == "c" else 8):
+        return str(dtype.newbyteorder("=").name)
+    if dtype.kind in "mM":
+        unit, factor = np.datetime_data(dtype)
+        kind = "datetime64" if dtype.kind == "M" else "timedelta64"
+        return {"name": f"numpy.{kind}", "configuration": {"unit": unit, "scale_factor": factor}}
+    names = {"V": "raw_bytes", "S": "null_terminated_bytes", "U": "fixed_length_utf32"}
+    if dtype.kind in names and dtype.subdtype is None and dtype.itemsize:
+        return {"name": names[dtype.kind], "configuration": {"length_bytes": dtype.itemsize}}
+    raise NotInPlaceError(f"Zarr has no data type for {dtype}")
+
+
+def type_name(dtype: DType) -> str | None:
+    """The value of ``_DTYPE``: numpy's name of the type; None for a compound, which has none."""
+    return None if dtype.names is not None else str(dtype.newbyteorder("=").name)

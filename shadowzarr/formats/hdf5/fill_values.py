@@ -1,0 +1,104 @@
+"""HDF5 fill values → ``fill_value`` of ``zarr.json`` (Zarr v3 core specification, "Fill value").
+
+What counts is what HDF5 shows where nothing was written, which is zero when the fill value is undefined
+or is never written; an attribute ``_FillValue`` has nothing to do with it.
+"""
+
+from __future__ import annotations
+
+import base64
+from typing import Any
+
+import numpy as np
+from h5py import h5d, h5p
+
+from .dtypes import DType
+from .reasons import CannotRepresentError, reading
+
+
+def stored_fill(properties: h5p.PropDCID, dtype: DType) -> np.ndarray[Any, DType]:
+    """The value that HDF5 shows where nothing was written.
+
+    Parameters
+    ----------
+    properties : h5py.h5p.PropDCID
+        The dataset's creation properties.
+    dtype : numpy.dtype
+        As `dtypes.stored_dtype` gives it, or the type that h5py reads.
+
+    Returns
+    -------
+    numpy.ndarray
+        Zero-dimensional, of the base type when ``dtype`` is a subarray.
+
+    Raises
+    ------
+    CannotRepresentError
+        When the fill value cannot be read, or its elements differ within an array datatype.
+    """
+    base = dtype.subdtype[0] if dtype.subdtype is not None else dtype
+    value = np.zeros(dtype.shape, base)
+    if is_shown(properties):
+        with reading("its fill value"):
+            properties.get_fill_value(value)
+    items = value.reshape(-1)
+    if items.tobytes() != items[:1].tobytes() * items.size:
+        raise CannotRepresentError("a fill value whose elements differ within an array datatype")
+    return items[0:1].reshape(())
+
+
+def is_shown(properties: h5p.PropDCID) -> bool:
+    """Whether HDF5 shows a fill value of the user's where nothing was written, rather than zero."""
+    return bool(
+        properties.fill_value_defined() == h5d.FILL_VALUE_USER_DEFINED
+        and properties.get_fill_time() != h5d.FILL_TIME_NEVER
+    )
+
+
+def json_fill(value: np.ndarray[Any, DType] | np.generic) -> Any:
+    """A fill value in its JSON form.
+
+    Parameters
+    ----------
+    value : numpy scalar or zero-dimensional array
+        In any byte order.
+
+    Returns
+    -------
+    bool, int, float, str, list or dict
+        Numbers that are not finite as Zarr spells them, complex numbers as pairs, bytes in base64, a
+        struct as an object of its fields.
+    """
+    dtype = value.dtype
+    if dtype.names is not None:
+        return {name: json_fill(np.asarray(value[name])) for name in dtype.names}
+    match dtype.kind:
+        case "b":
+            return bool(value)
+        case "i" | "u":
+            return int(value)
+        case "f":
+            return _float(np.asarray(value))
+        case "c":
+            native = np.asarray(value).astype(dtype.newbyteorder("="))
+            return [_float(native.real), _float(native.imag)]
+        case "M" | "m":
+            return int(np.asarray(value).view(f"{dtype.byteorder}i8"))
+        case "U":
+            return str(value)
+        case _:
+            return base64.b64encode(np.asarray(value).tobytes().rstrip(b"\0" * (dtype.kind == "S"))).decode()
+
+
+def _float(value: np.ndarray[Any, DType]) -> float | str:
+    number = float(value)
+    if np.isposinf(number):
+        return "Infinity"
+    if np.isneginf(number):
+        return "-Infinity"
+    if not np.isnan(number):
+        return number
+    native = value.astype(value.dtype.newbyteorder("="))
+    bits = int(native.view(f"u{native.itemsize}"))
+    plain = int(np.array(np.nan, native.dtype).view(f"u{native.itemsize}"))
+    return "NaN" if bits == plain else f"0x{bits:0{2 * native.itemsize}x}"

@@ -1,0 +1,133 @@
+"""Where the chunks and slabs of a dataset are in the file.
+
+`chunk_locations` is the one place that asks HDF5 for chunks: it walks the index once, into arrays. What
+the numbers mean for the document is decided by ``datasets``.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from h5py import h5d
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkTable:
+    """The chunks of a dataset that were written, in the order of their coordinates.
+
+    Attributes
+    ----------
+    coordinates : numpy.ndarray
+        int64, shape (chunks, axes): chunk coordinates.
+    offsets, nbytes : numpy.ndarray
+        uint64, shape (chunks,): where each chunk is stored, as HDF5 reports it, and its stored size.
+    filter_masks : numpy.ndarray
+        uint32, shape (chunks,): bit i is set when filter i was skipped.
+    """
+
+    coordinates: npt.NDArray[np.int64]
+    offsets: npt.NDArray[np.uint64]
+    nbytes: npt.NDArray[np.uint64]
+    filter_masks: npt.NDArray[np.uint32]
+
+    def __len__(self) -> int:
+        return len(self.offsets)
+
+    def __getitem__(self, rows: npt.NDArray[Any]) -> ChunkTable:
+        return ChunkTable(
+            self.coordinates[rows], self.offsets[rows], self.nbytes[rows], self.filter_masks[rows]
+        )
+
+
+def chunk_locations(dataset: h5d.DatasetID) -> ChunkTable:
+    """Walk the chunk index of a chunked dataset, once.
+
+    Chunks beyond the present shape, which a dataset that shrank may still have, are left out.
+    """
+    shape, edges = dataset.shape, dataset.get_create_plist().get_chunk()
+    found: list[tuple[tuple[int, ...], int, int, int]] = []
+
+    def collect(info: h5d.StoreInfo) -> None:
+        found.append((info.chunk_offset, info.byte_offset or 0, info.size, info.filter_mask))
+
+    if 0 not in shape:
+        dataset.chunk_iter(collect)
+    starts = np.array([entry[0] for entry in found], np.int64).reshape(len(found), len(edges))
+    table = ChunkTable(
+        starts // np.array(edges, np.int64),
+        np.array([entry[1] for entry in found], np.uint64),
+        np.array([entry[2] for entry in found], np.uint64),
+        np.array([entry[3] for entry in found], np.uint32),
+    )
+    inside = (starts < np.array(shape, np.int64)).all(axis=1)
+    if not inside.all():
+        table = table[inside]
+    return table[np.lexsort(table.coordinates.T[::-1])] if len(table) else table
+
+
+def commonest_mask(table: ChunkTable) -> int:
+    """The filter mask that most chunks have; the smallest of them when several do."""
+    if not len(table):
+        return 0
+    masks, counts = np.unique(table.filter_masks, return_counts=True)
+    return int(masks[counts.argmax()])
+
+
+def slab_height(rows: int, row_bytes: int, target_bytes: int) -> int:
+    """Rows of one slab of a dataset that lies in the file in one piece.
+
+    Parameters
+    ----------
+    rows : int
+        Length of the axis that is cut.
+    row_bytes : int
+        Bytes of one row.
+    target_bytes : int
+        Wanted size of a slab.
+
+    Returns
+    -------
+    int
+        The largest divisor of ``rows`` above half the target, so that all slabs have the same length;
+        the target itself when there is none.
+    """
+    target = max(1, min(rows, target_bytes // max(1, row_bytes)))
+    fewest = -(-rows // target)
+    counts = (count for count in range(fewest, 2 * fewest) if rows % count == 0)
+    count = next(counts, None)
+    return target if count is None else rows // count
+
+
+def cut_axis(shape: tuple[int, ...]) -> int:
+    """The axis along which slabs follow each other: the first that is longer than 1."""
+    return next((axis for axis, extent in enumerate(shape) if extent > 1), 0)
+
+
+def inline_chunk_shape(
+    shape: tuple[int, ...], edges: tuple[int, ...], itemsize: int, target_bytes: int
+) -> tuple[int, ...]:
+    """Chunk shape for values that are held in the document.
+
+    Parameters
+    ----------
+    shape : tuple of int
+        Of the array.
+    edges : tuple of int
+        Chunk shape in the file, of which whole multiples are taken; ones when there is none.
+    itemsize : int
+        Bytes of an element.
+    target_bytes : int
+        Bytes of a chunk that are not exceeded, unless one chunk of the file does.
+    """
+    chunk = [min(edge, max(1, extent)) for edge, extent in zip(edges, shape, strict=True)]
+    for axis in reversed(range(len(chunk))):
+        room = target_bytes // max(1, math.prod(chunk) * itemsize)
+        needed = -(-max(1, shape[axis]) // chunk[axis])
+        chunk[axis] = min(chunk[axis] * max(1, min(room, needed)), max(1, shape[axis]))
+        if chunk[axis] < shape[axis]:
+            break
+    return tuple(chunk)

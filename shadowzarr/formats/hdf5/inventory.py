@@ -1,0 +1,236 @@
+"""Phase 1: every object of a file and every link to it, each visited once.
+
+Low level throughout: a hard link says the address of its object, so that an object with two names is
+found without opening it, and links into other files are read as text and never followed (through a file
+object HDF5 would open the same file again). Breadth first, so that the shortest name of an object is its
+path and cycles end by themselves; siblings in the order of their names. What the objects hold is the
+subject of the other modules.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Literal
+
+from h5py import h5d, h5f, h5g, h5l, h5o, h5t
+
+from .object_names import (
+    absolute,
+    child_path,
+    decode_name,
+    encode_name,
+    printable,
+    tree_order,
+    why_not_a_node,
+)
+from .reasons import CannotRepresentError, reading
+
+MAX_LINKS_FOLLOWED = 64
+"""Soft links on the way to one object; HDF5 itself gives up after 16."""
+
+LinkKind = Literal["hard", "soft", "external", "user"]
+ObjectKind = Literal["group", "dataset", "datatype"]
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """One name in a group.
+
+    Attributes
+    ----------
+    name : str
+        The name; bytes that are not UTF-8 are surrogates.
+    kind : str
+        ``hard``, ``soft``, ``external`` or ``user`` (a link class that only its writer knows).
+    address : int
+        Of a hard link: the object's address, relative to the end of the userblock.
+    target : str
+        Of a soft or external link: the path it names.
+    file : str
+        Of an external link: the file it names.
+    """
+
+    name: str
+    kind: LinkKind
+    address: int = 0
+    target: str = ""
+    file: str = ""
+
+
+@dataclass(slots=True)
+class StoredObject:
+    """One object of the file.
+
+    Attributes
+    ----------
+    address : int
+        Its address, relative to the end of the userblock; what an object reference holds.
+    path : str
+        Its shortest name, without leading slash.
+    kind : str
+        ``group``, ``dataset`` or ``datatype`` (a committed data type).
+    links : dict of str to Link
+        Of a group: its names, in order.
+    """
+
+    address: int
+    path: str
+    kind: ObjectKind
+    links: dict[str, Link] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Something that could not be visited."""
+
+    path: str
+    kind: Literal["dataset", "group", "link"]
+    reason: str
+
+
+@dataclass(slots=True)
+class Inventory:
+    """Every object of a file.
+
+    Attributes
+    ----------
+    root : StoredObject
+        The root group.
+    objects : dict of int to StoredObject
+        By address, in the order they were found.
+    failures : list of Failure
+        What could not be visited.
+    """
+
+    root: StoredObject
+    objects: dict[int, StoredObject] = field(default_factory=dict)
+    failures: list[Failure] = field(default_factory=list)
+
+    def in_tree_order(self) -> list[StoredObject]:
+        """All objects, each group before what is in it."""
+        return sorted(self.objects.values(), key=lambda found: tree_order(found.path))
+
+    def resolve(self, group: StoredObject, target: str) -> StoredObject | None:
+        """The object that a soft link leads to, through other links if need be; None when it dangles.
+
+        Parameters
+        ----------
+        group : StoredObject
+            The group that holds the link; a relative target starts there.
+        target : str
+            The path the link names.
+        """
+        at: StoredObject = self.root if target.startswith("/") else group
+        todo = deque(target.split("/"))
+        followed = 0
+        while todo:
+            name = todo.popleft()
+            if name in ("", "."):
+                continue
+            link = at.links.get(name)
+            if link is not None and link.kind == "soft":
+                followed += 1
+                if followed > MAX_LINKS_FOLLOWED:
+                    return None
+                todo.extendleft(reversed(link.target.split("/")))
+                at = self.root if link.target.startswith("/") else at
+                continue
+            found = self.objects.get(link.address) if link is not None and link.kind == "hard" else None
+            if found is None:
+                return None
+            at = found
+        return at
+
+
+def take_inventory(file: h5f.FileID) -> Inventory:
+    """Visit every link of a file once.
+
+    Parameters
+    ----------
+    file : h5py.h5f.FileID
+        The open file.
+    """
+    root = StoredObject(address_of(h5g.open(file, b"/")), "", "group")
+    inventory = Inventory(root, {root.address: root})
+    todo = deque([root])
+    while todo:
+        group = todo.popleft()
+        try:
+            with reading():
+                opened = h5g.open(file, encode_name(absolute(group.path)))
+        except CannotRepresentError as error:
+            inventory.failures.append(Failure(absolute(group.path), "group", str(error)))
+            continue
+        todo.extend(_visit(opened, group, inventory))
+    return inventory
+
+
+def address_of(item: h5g.GroupID | h5d.DatasetID | h5t.TypeID) -> int:
+    """Address of an open object; unlike ``h5o.get_info`` it does not walk the chunk index."""
+    low, high = h5g.get_objinfo(item).objno
+    return int(low) | int(high) << 64
+
+
+def _visit(opened: h5g.GroupID, group: StoredObject, inventory: Inventory) -> Iterator[StoredObject]:
+    """Read a group's links; gives the groups that were found for the first time."""
+    for link in _links(opened, group, inventory):
+        path = child_path(group.path, link.name)
+        refusal = why_not_a_node(link.name)
+        if refusal:
+            inventory.failures.append(Failure(printable(absolute(path)), "link", refusal))
+            continue
+        group.links[link.name] = link
+        if link.kind != "hard" or link.address in inventory.objects:
+            continue
+        try:
+            with reading():
+                kind = _kind(h5o.open(opened, encode_name(link.name)))
+        except CannotRepresentError as error:
+            inventory.failures.append(Failure(absolute(path), "dataset", str(error)))
+            continue
+        found = StoredObject(link.address, path, kind)
+        inventory.objects[link.address] = found
+        if kind == "group":
+            yield found
+
+
+def _links(opened: h5g.GroupID, group: StoredObject, inventory: Inventory) -> list[Link]:
+    found: list[tuple[bytes, int, int]] = []
+
+    def collect(name: bytes, info: h5l.LinkInfo) -> None:
+        found.append((name, int(info.type), int(info.u)))  # h5py gives the same LinkInfo every time
+
+    try:
+        with reading("the rest of its links"):
+            opened.links.iterate(collect, info=True)
+    except CannotRepresentError as error:
+        inventory.failures.append(Failure(absolute(group.path), "group", str(error)))
+    links = []
+    for name, kind, address in sorted(found):
+        try:
+            with reading():
+                links.append(_link(opened, name, kind, address))
+        except CannotRepresentError as error:
+            path = printable(absolute(child_path(group.path, decode_name(name))))
+            inventory.failures.append(Failure(path, "link", str(error)))
+    return links
+
+
+def _link(opened: h5g.GroupID, name: bytes, kind: int, address: int) -> Link:
+    text = decode_name(name)
+    if kind == h5l.TYPE_HARD:
+        return Link(text, "hard", address=address)
+    if kind == h5l.TYPE_SOFT:
+        return Link(text, "soft", target=decode_name(opened.links.get_val(name)))
+    if kind == h5l.TYPE_EXTERNAL:
+        file, target = opened.links.get_val(name)
+        return Link(text, "external", target=decode_name(target), file=decode_name(file))
+    return Link(text, "user")
+
+
+def _kind(item: h5g.GroupID | h5d.DatasetID | h5t.TypeID) -> ObjectKind:
+    if isinstance(item, h5g.GroupID):
+        return "group"
+    return "dataset" if isinstance(item, h5d.DatasetID) else "datatype"

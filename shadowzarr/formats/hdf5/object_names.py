@@ -1,0 +1,51 @@
+"""Names of links and paths of objects: bytes in the file, text in the document.
+
+Pure. HDF5 allows any bytes but NUL and ``/``; a document holds Unicode text only, and zarr refuses the
+names ``.`` and ``..``.
+"""
+
+from __future__ import annotations
+
+
+def decode_name(name: bytes) -> str:
+    """A name as h5py gives it: bytes that are not UTF-8 become surrogates."""
+    return name.decode("utf-8", "surrogateescape")
+
+
+def encode_name(name: str) -> bytes:
+    """The name's bytes in the file."""
+    return name.encode("utf-8", "surrogateescape")
+
+
+def printable(name: str) -> str:
+    """A name that JSON can hold: surrogates are written as ``\\xNN``."""
+    return encode_name(name).decode("utf-8", "backslashreplace")
+
+
+def why_not_a_node(name: str) -> str:
+    """Why zarr cannot hold a node of this name; empty when it can."""
+    if name in ("", ".", ".."):
+        return f"zarr allows no node named {name!r}"
+    if any("\ud800" <= character <= "\udfff" for character in name):
+        return "its name is not UTF-8"
+    return ""
+
+
+def child_path(parent: str, name: str) -> str:
+    """Path of a child; paths have no leading slash, and the root is ``""``."""
+    return f"{parent}/{name}" if parent else name
+
+
+def absolute(path: str) -> str:
+    """The path as references and links write it."""
+    return f"/{path}"
+
+
+def attribute_path(path: str, name: str) -> str:
+    """How an attribute is named where it is reported as left out or converted."""
+    return printable(f"{absolute(path)}@{name}")
+
+
+def tree_order(path: str) -> tuple[str, ...]:
+    """Sort key that puts a group before what is in it, and siblings by name."""
+    return tuple(path.split("/")) if path else ()

@@ -1,0 +1,181 @@
+"""Opening the HDF5 file that references are made for, local or remote, and refusing what is none.
+
+Local files are opened by path; h5py's file objects are for remote ones, whose other files HDF5 must not
+look for.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import h5py
+
+from ...access.locations import canonical, is_remote, local_path, without_query
+from ...access.remfile import Remfile
+from ...access.sources import Source, check_local_copy, describe
+from ...errors import (
+    DamagedSourceError,
+    NotHDF5Error,
+    ReadError,
+    ShadowzarrError,
+    SourceChangedError,
+    SourceError,
+    SourceNotFoundError,
+)
+from .reasons import READ_ERRORS, short_reason
+
+_SIGNATURE = b"\x89HDF\r\n\x1a\n"
+_FIRST_USERBLOCK = 512
+
+
+@dataclass(slots=True)
+class OpenFile:
+    """An HDF5 file that is open.
+
+    Attributes
+    ----------
+    file : h5py.File
+        Opened for reading.
+    source : Source
+        What references will name.
+    path : pathlib.Path or None
+        The file, when h5py reads it by local path.
+    stream : Remfile or None
+        Or what h5py reads it through.
+    """
+
+    file: h5py.File
+    source: Source
+    path: Path | None
+    stream: Remfile | None
+
+    def read_bytes(self, offset: int, length: int) -> bytes:
+        """Bytes of the file; fewer at its end."""
+        if self.path is not None:
+            with self.path.open("rb") as file:
+                file.seek(offset)
+                return file.read(length)
+        stream = self.stream
+        assert stream is not None  # noqa: S101 - one of the two is set
+        before = stream.tell()
+        stream.seek(offset)
+        data = stream.read(length) or b""
+        stream.seek(before)
+        return data
+
+
+@contextlib.contextmanager
+def open_source(
+    source: str | os.PathLike[str], local_hdf5_path: str | os.PathLike[str] | None
+) -> Iterator[OpenFile]:
+    """Open a file for as long as references are made.
+
+    Parameters
+    ----------
+    source : str or path-like
+        What references will name: a local path or a URL.
+    local_hdf5_path : str or path-like, optional
+        A local copy to read instead.
+
+    Raises
+    ------
+    SourceNotFoundError
+        When there is no such file.
+    NotHDF5Error, DamagedSourceError
+        When it is not HDF5, or cannot be opened.
+    SourceChangedError
+        When the local copy is another file, or the file changes while it is open.
+    """
+    load_filters()
+    location = canonical(source)
+    if is_remote(location) and local_hdf5_path is None:
+        with _open_remote(describe(source)) as opened:
+            yield opened
+        return
+    path = Path(local_path(canonical(local_hdf5_path if local_hdf5_path is not None else source)))
+    _check_file(path)
+    described = describe(source) if is_remote(location) else None
+    if described is None:
+        _check_file(Path(local_path(location)))
+        described = describe(local_path(location))
+    if local_hdf5_path is not None:
+        check_local_copy(described, path)
+    with _open_local(path, described) as opened:
+        yield opened
+
+
+def load_filters() -> None:
+    """Filters that h5py lacks, when they are installed; importing them is what makes them known."""
+    with contextlib.suppress(ImportError):
+        importlib.import_module("hdf5plugin")
+
+
+def _check_file(path: Path) -> None:
+    if not path.exists():
+        raise SourceNotFoundError(f"{path}: there is no such file")
+    if not path.is_file():
+        raise NotHDF5Error(f"{path} is a directory or device; expected an HDF5 file")
+    if not os.access(path, os.R_OK):
+        raise ReadError(f"{path} may not be read; check its permissions")
+
+
+@contextlib.contextmanager
+def _open_local(path: Path, source: Source) -> Iterator[OpenFile]:
+    before = _state(path)
+    with _open_file(str(path), str(path), _has_signature(path)) as file:
+        yield OpenFile(file, source, path, None)
+    if _state(path) != before:
+        raise SourceChangedError(f"{path} changed while references to it were made; generate them again")
+
+
+@contextlib.contextmanager
+def _open_remote(source: Source) -> Iterator[OpenFile]:
+    stream = Remfile(source)
+    try:
+        with _open_file(stream, without_query(source.url), _has_signature_in(stream)) as file:
+            yield OpenFile(file, source, None, stream)
+    finally:
+        stream.close()
+
+
+def _state(path: Path) -> tuple[int, int, int]:
+    status = path.stat()
+    return status.st_size, status.st_mtime_ns, status.st_ino
+
+
+def _open_file(target: Any, name: str, has_signature: bool) -> h5py.File:
+    if not has_signature:
+        raise NotHDF5Error(f"{name} is not an HDF5 file: it has no HDF5 signature")
+    try:
+        return h5py.File(target, "r", locking=False) if isinstance(target, str) else h5py.File(target, "r")
+    except ShadowzarrError:
+        raise
+    except READ_ERRORS as error:
+        reason = short_reason(error)
+        if "already open" in reason or "consistency flags" in reason:
+            raise SourceError(f"{name} is open for writing, or was not closed: {reason}") from error
+        raise DamagedSourceError(f"{name} cannot be opened, it is truncated or damaged: {reason}") from error
+
+
+def _has_signature(path: Path) -> bool:
+    with path.open("rb") as file:
+        return _has_signature_in(file)
+
+
+def _has_signature_in(file: Any) -> bool:
+    """Whether the signature is where a superblock may be: at 0, 512, 1024, 2048 …"""
+    size = file.seek(0, os.SEEK_END)
+    offset = 0
+    found = False
+    while not found and offset + len(_SIGNATURE) <= size:
+        file.seek(offset)
+        found = file.read(len(_SIGNATURE)) == _SIGNATURE
+        offset = 2 * offset or _FIRST_USERBLOCK
+    file.seek(0)
+    return found

@@ -1,0 +1,70 @@
+"""Why an object is left out or copied, in a few words.
+
+HDF5's own messages name every function on the way down; what a reader of ``skipped`` needs is the last
+of them. Nothing here knows HDF5's types or layouts.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from ...errors import ShadowzarrError
+
+READ_ERRORS = (OSError, RuntimeError, TypeError, ValueError, KeyError, OverflowError, MemoryError)
+"""What h5py raises for an object that it cannot read."""
+
+_MAX_LENGTH = 240
+_WRAPPED = re.compile(r"^[^()]*\((?P<inner>.*)\)\s*$", re.DOTALL)
+
+
+class CannotRepresentError(Exception):
+    """An object of the file has no form in the references; the message is the reason.
+
+    It never leaves this package: the caller records it as left out, or raises `UnsupportedError`.
+    """
+
+
+def short_reason(error: BaseException) -> str:
+    """The reason of an exception, in one line.
+
+    >>> short_reason(OSError("Unable to synchronously open object (bad object header version number)"))
+    'bad object header version number'
+    """
+    text = str(error.args[0]) if isinstance(error, KeyError) and error.args else str(error)
+    match = _WRAPPED.match(text)
+    text = " ".join((match["inner"] if match else text).split())
+    if not text:
+        return type(error).__name__
+    return text if len(text) <= _MAX_LENGTH else text[: _MAX_LENGTH - 1] + "…"
+
+
+@contextmanager
+def reading(what: str = "") -> Iterator[None]:
+    """Turn what h5py raises into a reason, and let our own errors through.
+
+    A connection that broke is no property of the object that was being read, so it must not end up as
+    the reason why that object is left out.
+
+    Parameters
+    ----------
+    what : str, optional
+        The part that is read, when it is not the object itself.
+
+    Raises
+    ------
+    CannotRepresentError
+        When h5py fails.
+    """
+    try:
+        yield
+    except ShadowzarrError:
+        raise
+    except READ_ERRORS as error:
+        raise CannotRepresentError(f"{what}: {cannot_read(error)}" if what else cannot_read(error)) from error
+
+
+def cannot_read(error: BaseException) -> str:
+    """The reason of an object that h5py itself cannot read."""
+    return f"h5py cannot read it: {short_reason(error)}"

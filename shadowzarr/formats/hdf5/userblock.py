@@ -1,0 +1,102 @@
+"""Files with a userblock, as MATLAB's are: do HDF5's offsets count from the start of the file?
+
+HDF5 1.14 and later says yes, 1.10 counts from the end of the userblock. So one stored block is compared
+with the bytes at both places.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+import h5py
+import numpy as np
+from h5py import h5d, h5s
+
+from .reasons import CannotRepresentError, reading
+
+_COMPARED = 4096
+_TRIED = 32
+
+ReadBytes = Callable[[int, int], bytes]
+
+
+def offset_shift(userblock: int, datasets: Iterable[h5py.Dataset], read_bytes: ReadBytes) -> int:
+    """What has to be added to the offsets that HDF5 reports.
+
+    Parameters
+    ----------
+    userblock : int
+        Bytes of the userblock.
+    datasets : iterable of h5py.Dataset
+        Candidates for the comparison; only as many as needed are taken.
+    read_bytes : callable
+        ``read_bytes(offset, length)`` gives bytes of the file.
+
+    Returns
+    -------
+    int
+        0 or ``userblock``; 0 also when no block tells.
+    """
+    if not userblock:
+        return 0
+    for number, dataset in enumerate(datasets):
+        if number >= _TRIED:
+            break
+        try:
+            block = stored_block(dataset)
+        except CannotRepresentError:
+            continue
+        if block is None:
+            continue
+        offset, data = block
+        matches = [shift for shift in (0, userblock) if read_bytes(offset + shift, len(data)) == data]
+        if len(matches) == 1:
+            return matches[0]
+    return 0
+
+
+def stored_block(dataset: h5py.Dataset) -> tuple[int, bytes] | None:
+    """Offset as HDF5 reports it and bytes as HDF5 reads them of some block; None when there is none.
+
+    Raises
+    ------
+    CannotRepresentError
+        When HDF5 cannot read it.
+    """
+    with reading():
+        properties = dataset.id.get_create_plist()
+        if dataset.shape is None or 0 in dataset.shape or properties.get_external_count():
+            return None
+        if properties.get_layout() == h5d.CHUNKED:
+            return _first_chunk(dataset)
+        offset = dataset.id.get_offset()
+        if properties.get_layout() != h5d.CONTIGUOUS or offset is None or dataset.dtype.hasobject:
+            return None
+        return offset, _first_values(dataset)
+
+
+def _first_chunk(dataset: h5py.Dataset) -> tuple[int, bytes] | None:
+    found: list[h5d.StoreInfo] = []
+
+    def first(info: h5d.StoreInfo) -> bool:
+        found.append(info)
+        return True
+
+    dataset.id.chunk_iter(first)
+    if not found or found[0].byte_offset is None:
+        return None
+    _, data = dataset.id.read_direct_chunk(found[0].chunk_offset)
+    return found[0].byte_offset, bytes(data)[:_COMPARED]
+
+
+def _first_values(dataset: h5py.Dataset) -> bytes:
+    tid = dataset.id.get_type()
+    space = dataset.id.get_space()
+    width = min(dataset.shape[-1], max(1, _COMPARED // tid.get_size())) if dataset.shape else 1
+    count = (*(1,) * (len(dataset.shape) - 1), width) if dataset.shape else ()
+    if count:
+        space.select_hyperslab((0,) * len(count), count)
+    values = np.zeros(width, f"V{tid.get_size()}")
+    memory = h5s.create_simple((width,)) if count else h5s.create(h5s.SCALAR)
+    dataset.id.read(memory, space, values if count else values.reshape(()), tid.copy())
+    return values.tobytes()
