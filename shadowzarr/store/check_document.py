@@ -60,7 +60,7 @@ def _check_versions(document: Mapping[str, Any], name: str) -> None:
             f"{name} has format {form!r}; this version of shadowzarr reads up to {FORMAT_VERSION}. "
             "Update shadowzarr"
         )
-    requires = document.get("requires") or []
+    requires = _part(document, "requires", list, name)
     unknown = [item for item in requires if not isinstance(item, str) or item not in KNOWN_REQUIREMENTS]
     if unknown:
         raise InvalidReferencesError(

@@ -10,7 +10,7 @@ from urllib.parse import quote, urlsplit, urlunsplit
 from ..access.locations import is_remote
 
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://|file:")
-_SAFE = "/%:@!$&'()*+,;=~"
+_SAFE = "/:@!$&'()*+,;=~"
 
 
 def inside(folder: str, name: str) -> str:

@@ -1,0 +1,137 @@
+import copy
+import json
+import math
+import os
+
+import numpy as np
+import pytest
+
+from shadowzarr import load_rfs, open_rfs, write_rfs
+from shadowzarr.errors import InvalidReferencesError, ReadError, SourceNotFoundError
+from shadowzarr.testing.range_server import RangeServer
+
+
+def test_both_forms_read_alike(recording, tmp_path):
+    rfs = recording.build().build()
+    write_rfs(rfs, tmp_path / "out.shadowzarr")
+    write_rfs(rfs, tmp_path / "out.shadowzarr.json")
+    for source in (rfs, tmp_path / "out.shadowzarr", str(tmp_path / "out.shadowzarr.json")):
+        root = open_rfs(source)
+        np.testing.assert_array_equal(root["slabs"][:], recording.data)
+        np.testing.assert_array_equal(root["group/indexed"][:], recording.indexed())
+        np.testing.assert_array_equal(root["columns"][:], recording.data[:, [5, 1, 2]])
+        assert math.isnan(root.attrs["resolution"])
+
+
+def test_a_loaded_document_stands_by_itself(recording, tmp_path):
+    write_rfs(recording.build().build(), tmp_path / "out.shadowzarr")
+    rfs = load_rfs(tmp_path / "out.shadowzarr")
+    assert "templates" not in rfs
+    assert rfs["gen"][0]["url"] == str(recording.path)
+    index = rfs["indexes"]["group/indexed"]["index"]
+    assert index.startswith(str(tmp_path / "out.shadowzarr" / "index"))
+
+
+def test_loading_reads_the_document_alone(recording, tmp_path):
+    write_rfs(recording.build().build(), tmp_path / "out.shadowzarr")
+    with RangeServer(tmp_path) as server:
+        rfs = load_rfs(server.url("out.shadowzarr"))
+        assert [entry.path for entry in server.log] == ["/out.shadowzarr/refs.json"]
+        assert rfs["indexes"]["group/indexed"]["index"].startswith(server.url("out.shadowzarr/index/"))
+
+
+def test_a_relative_path_is_taken_from_here(recording, tmp_path, monkeypatch):
+    write_rfs(recording.build().build(), tmp_path / "out.shadowzarr")
+    monkeypatch.chdir(tmp_path)
+    rfs = load_rfs("out.shadowzarr")
+    assert os.path.isabs(rfs["indexes"]["group/indexed"]["index"])
+
+
+RELATIVE = {
+    "version": 1,
+    "templates": {"u0": "raw.bin", "d": "sub", "w": "https://other/x.bin"},
+    "refs": {
+        "zarr.json": '{"zarr_format":3,"node_type":"group","attributes":{}}',
+        "a/zarr.json": {"zarr_format": 3, "node_type": "group", "attributes": {}},
+        "a/c/0": ["{{u0}}", 0, 4],
+        "a/c/1": ["../{{d}}/raw.bin", 0, 4],
+        "a/c/2": ["{{w}}", 0, 4],
+        "a/c/3": ["plain.bin"],
+    },
+    "sources": {"raw.bin": {"size": 1}, "https://other/x.bin": {"size": 2}},
+}
+
+
+def test_relative_places_resolve_against_the_folder_of_the_document(tmp_path):
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "d.json").write_text(json.dumps(RELATIVE))
+    refs = load_rfs(tmp_path / "in" / "d.json")["refs"]
+    assert refs["a/c/0"] == [str(tmp_path / "in" / "raw.bin"), 0, 4]
+    assert refs["a/c/1"] == [str(tmp_path / "sub" / "raw.bin"), 0, 4]
+    assert refs["a/c/2"] == ["https://other/x.bin", 0, 4]
+    assert refs["a/c/3"] == [str(tmp_path / "in" / "plain.bin")]
+    with RangeServer(tmp_path) as server:
+        rfs = load_rfs(server.url("in/d.json"))
+        assert rfs["refs"]["a/c/0"] == [server.url("in/raw.bin"), 0, 4]
+        assert rfs["refs"]["a/c/1"] == [server.url("sub/raw.bin"), 0, 4]
+        assert set(rfs["sources"]) == {server.url("in/raw.bin"), "https://other/x.bin"}
+
+
+def test_metadata_held_as_objects_becomes_text():
+    assert json.loads(load_rfs(RELATIVE)["refs"]["a/zarr.json"])["node_type"] == "group"
+
+
+def test_a_document_in_memory_is_not_changed():
+    before = copy.deepcopy(RELATIVE)
+    rfs = load_rfs(RELATIVE)
+    assert before == RELATIVE
+    assert rfs["refs"]["a/c/0"] == ["raw.bin", 0, 4]
+
+
+def test_braces_in_a_source_are_its_own(recording):
+    rfs = recording.build(url="https://h/{{odd}}.bin", size=5).build()
+    loaded = load_rfs(rfs)
+    assert set(loaded["sources"]) == {"https://h/{{odd}}.bin"}
+    assert loaded["indexes"]["group/indexed"]["url"] == "https://h/{{odd}}.bin"
+    assert loaded["gen"][0]["url"] == "https://h/{{odd}}.bin"
+
+
+def test_bare_nan_of_older_writers_reads(tmp_path):
+    attributes = '{"zarr_format":3,"node_type":"group","attributes":{"a":NaN}}'
+    text = json.dumps({"version": 1, "refs": {"zarr.json": attributes}})
+    (tmp_path / "d.json").write_text(text[:-1] + ', "hdf5": {"x": [NaN, -Infinity]}}')
+    rfs = load_rfs(tmp_path / "d.json")
+    assert math.isnan(rfs["hdf5"]["x"][0])
+    assert math.isnan(open_rfs(tmp_path / "d.json").attrs["a"])
+
+
+@pytest.mark.parametrize("text", ["", "{", "not json", "\x89HDF\r\n"])
+def test_what_is_not_json_is_named(tmp_path, text):
+    (tmp_path / "d.json").write_text(text)
+    with pytest.raises(InvalidReferencesError, match=r"d\.json is not JSON"):
+        load_rfs(tmp_path / "d.json")
+
+
+def test_what_is_wrong_is_said_with_the_name_of_the_file(tmp_path):
+    (tmp_path / "d.json").write_text('{"version": 2, "refs": {}, "requires": ["magic"]}')
+    with pytest.raises(InvalidReferencesError, match=r"d\.json requires 'magic'"):
+        load_rfs(tmp_path / "d.json")
+
+
+@pytest.mark.parametrize("name", ["none.json", "none.shadowzarr", "empty"])
+def test_nothing_there(tmp_path, name):
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(SourceNotFoundError, match=r"no references at .*refs\.json"):
+        load_rfs(tmp_path / name)
+    with RangeServer(tmp_path) as server, pytest.raises(SourceNotFoundError, match="no references at"):
+        load_rfs(server.url(name))
+
+
+def test_messages_hold_no_query(tmp_path, impatient):
+    with RangeServer(tmp_path) as server, pytest.raises(ReadError) as caught:
+        load_rfs(server.url("none.json") + "?X-Amz-Signature=secret", reader=impatient)
+    assert "secret" not in str(caught.value)
+    (tmp_path / "bad.json").write_text("[]")
+    with RangeServer(tmp_path) as server, pytest.raises(InvalidReferencesError) as refused:
+        load_rfs(server.url("bad.json") + "?X-Amz-Signature=secret", reader=impatient)
+    assert "secret" not in str(refused.value)
