@@ -23,7 +23,12 @@ from .structure import Pair, Structure
 from .tally import NOTHING
 from .values import text_item
 
-ADDED = frozenset({"_DTYPE", "_LINKS", "_REFERENCE_FIELDS", "zarr_conventions", "_ARRAY_DIMENSIONS"})
+RESERVED = frozenset(
+    {"_DTYPE", "_LINKS", "_REFERENCE_FIELDS", "_RAGGED", "_NULL_DATASPACE", "zarr_conventions"}
+)
+"""Names that the convention keeps for itself: an attribute of the original so named is left out."""
+
+ADDED = RESERVED | {"_ARRAY_DIMENSIONS"}
 """Attributes that the convention adds; each is checked for what it says."""
 
 DIMENSION_SCALE_ATTRIBUTES = frozenset({"REFERENCE_LIST", "DIMENSION_LIST"})
@@ -71,9 +76,10 @@ def compare_attributes(structure: Structure, pair: Pair, extra: Mapping[str, Any
     structure.tally.used(mappings.BYTES_ATTRIBUTE, stored.encoded_bytes)
     names = _names(structure, pair)
     for name in names:
-        _compare_one(structure, pair, name, stored.values.get(name, _MISSING))
+        given = stored.values.get(name, _MISSING) if name not in RESERVED else _MISSING
+        _compare_one(structure, pair, name, given)
     for name, value in stored.values.items():
-        if name not in names:
+        if name not in names or name in RESERVED:
             _check_added(structure, pair, name, value, extra)
     for name, wanted in extra.items():
         if wanted is not None and not isinstance(wanted, Optional) and name not in stored.values:
@@ -144,8 +150,8 @@ def _check_added(structure: Structure, pair: Pair, name: str, value: Any, extra:
         structure.tally.differ(path, "extra attribute", NOTHING, value)
     elif wanted != value or type(wanted) is not type(value):
         structure.tally.differ(path, "convention attribute", wanted, value)
-    else:
-        structure.tally.used(mappings.DATA_TYPE_ATTRIBUTE if name == "_DTYPE" else mappings.REFERENCE_PATH)
+    elif name == "_DTYPE":
+        structure.tally.used(mappings.DATA_TYPE_ATTRIBUTE)
 
 
 def _compare_served(structure: Structure, pair: Pair, stored: Mapping[str, Any]) -> None:
@@ -225,6 +231,11 @@ def _json(structure: Structure, pair: Pair, value: Any, wanted: Wanted) -> Any:
     if isinstance(value, complex | np.complexfloating):
         wanted.uses.add(mappings.COMPLEX_ATTRIBUTE)
         return [float(value.real), float(value.imag)]
+    if isinstance(value, np.datetime64 | np.timedelta64):
+        return value.tobytes()
+    if isinstance(value, np.longdouble) and np.longdouble(float(value)) == value:
+        wanted.uses.add(mappings.WIDE_FLOAT)
+        return float(value)
     return value.item() if isinstance(value, np.generic) else value
 
 
@@ -267,7 +278,7 @@ def _leads(structure: Structure, wanted: Target | _Specloc, given: Any) -> bool:
         plain = isinstance(given, str) and not given.startswith("/")
         return plain and structure.leads(wanted.identity, f"/{given}")
     if wanted.identity is None:
-        return given is None
+        return bool(given == "")
     if not isinstance(given, Mapping) or set(given) != {"_REFERENCE"}:
         return False
     inner = given["_REFERENCE"]

@@ -14,11 +14,11 @@ import zarr
 from . import mappings
 from .attributes import Optional
 from .kinds import Form, Kind, describe, is_bytes, kind_of, shown_by
-from .original import READ_ERRORS, Identity
+from .original import READ_ERRORS
 from .regions import Region, chunks_in, full_regions, region_shape, sampled_regions
 from .report import Mode, Plain
+from .sequences import Sequences, WrongSequencesError, flat_numbers, is_flat
 from .structure import Pair, Structure
-from .tally import NOTHING
 from .values import element, mismatches, text_items
 
 POINTER_BYTES = 64
@@ -71,6 +71,10 @@ def added_attributes(
     if kind.label is not None:
         label = _label(kind, data_type)
         added["_DTYPE"] = label if not is_specification else Optional(lambda value: _wrong(label, value))
+    if kind.form is Form.RAGGED:
+        added["_RAGGED"] = {"shape": list(pair.item.shape)}
+    if pair.item.shape is None:
+        added["_NULL_DATASPACE"] = True
     if kind.reference_fields:
         added["_REFERENCE_FIELDS"] = kind.reference_fields
     return added
@@ -121,6 +125,7 @@ def compare_dataset(
         why = structure.original.is_judge_of(pair.item)
         if why:
             comparison.stop("not to be judged", Plain(why), "a node")
+        comparison.use(structure.original.readable(pair.item))
         comparison.run(kind, is_specification=is_specification)
     except _Stop:
         pass
@@ -135,6 +140,10 @@ class _Comparison:
         self._tally = structure.tally
         self._met_bytes = False
 
+    def use(self, dataset: h5py.Dataset) -> None:
+        """Read values from another handle of the dataset."""
+        self._dataset = dataset
+
     def stop(self, kind: str, original: Any, references: Any) -> None:
         """Report a difference and end the comparison."""
         self._tally.differ(self._path, kind, original, references)
@@ -145,7 +154,7 @@ class _Comparison:
         assert kind is not None  # noqa: S101 - the caller looked
         node = self._opened()
         if kind.form is Form.RAGGED:
-            compare_ragged(self, kind, node)
+            self._compare_sequences(kind, node)
             return
         if not isinstance(node, zarr.Array):
             self.stop("node type", "a dataset", "a group")
@@ -161,6 +170,44 @@ class _Comparison:
         self._compare_fill(kind, node)
         self._compare_values(kind, node, as_scalar)
         self._check_bytes(kind, node)
+
+    def _compare_sequences(self, kind: Kind, node: Any) -> None:
+        """Compare variable-length sequences with a group of values and offsets."""
+        if isinstance(node, zarr.Array):
+            self.stop("node type", "sequences", "an array")
+        if kind.item is None or not is_flat(kind.item):
+            self.stop("data type", Plain(describe(kind)), "a group")
+            return
+        self._tally.count("arrays")
+        try:
+            sequences = Sequences(node, kind.item, math.prod(self._dataset.shape))
+        except WrongSequencesError as error:
+            self.stop("sequences", Plain(describe(kind)), Plain(str(error)))
+            return
+        for use in (*kind.uses, *kind.item.uses):
+            self._tally.used(use)
+        self._compare_each_sequence(kind, sequences)
+
+    def _compare_each_sequence(self, kind: Kind, sequences: Sequences) -> None:
+        shape = self._dataset.shape
+        chunk_shape = self._dataset.chunks or (shape and (1, *shape[1:]))
+        if 0 in shape:
+            return
+        for region in self._choice.regions(self._path, shape, chunk_shape, POINTER_BYTES):
+            original = self.read_original(region, kind, as_scalar=False)
+            flat = flat_numbers(region, shape)
+            try:
+                place = sequences.first_difference(flat, _sequences_of(original, region), self.leads)
+            except Exception as error:  # noqa: BLE001 - zarr, codecs and the store may raise anything
+                reason = Plain(f"{type(error).__name__}: {error}")
+                self.stop("unreadable references", Plain(f"values at {_show(region)}"), reason)
+            if place is not None:
+                at = tuple(map(int, np.unravel_index(flat[place[0]], shape))) if shape else ()
+                self.stop("values", Plain(f"{place[1]} at {at}"), Plain(place[2]))
+            self._tally.count("chunks", chunks_in(region, chunk_shape))
+            self._tally.count(
+                "bytes", sum(getattr(part, "nbytes", 0) for part in _sequences_of(original, region))
+            )
 
     def _opened(self) -> Any:
         try:
@@ -183,13 +230,15 @@ class _Comparison:
 
     def _compare_fill(self, kind: Kind, node: zarr.Array[Any]) -> None:
         try:
-            defined = self._dataset.id.get_create_plist().fill_value_defined()
+            properties = self._dataset.id.get_create_plist()
+            defined = properties.fill_value_defined()
             fill = self._dataset.fillvalue
         except READ_ERRORS:
             return  # h5py cannot say, so there is nothing to hold the references to
-        if defined == h5py.h5d.FILL_VALUE_UNDEFINED:
+        never = properties.get_fill_time() == h5py.h5d.FILL_TIME_NEVER
+        if defined == h5py.h5d.FILL_VALUE_UNDEFINED or (never and not _same_fill(kind, fill, node)):
             self._tally.used(mappings.UNDEFINED_FILL)
-            return
+            fill = np.zeros_like(fill)
         if not _same_fill(kind, fill, node):
             self._tally.differ(self._path, "fill value", fill, node.metadata.to_dict().get("fill_value"))
 
@@ -248,14 +297,16 @@ class _Comparison:
     def leads(self, reference: Any, path: Any) -> bool:
         """Whether a reference and a path lead to the same object; an empty path is a null reference."""
         target = self._structure.original.target(reference, self._dataset) if reference else None
-        if target is not None and self._is_known(target):
+        if target is not None and (target in self._structure.placed or target in self._structure.missing):
             return isinstance(path, str) and self._structure.leads(target, path)
         self._tally.used(mappings.DANGLING_REFERENCE if reference else mappings.NULL_REFERENCE)
-        return bool(path == "")
+        is_its_name = target is not None and self._structure.original.identity_at(path) == target
+        return bool(path == "") or is_its_name
 
-    def _is_known(self, target: Identity) -> bool:
-        structure = self._structure
-        return target in structure.placed or target in structure.missing
+
+def _sequences_of(values: Any, region: Region) -> list[Any]:
+    """The sequences of a region in C order."""
+    return list(values.reshape(-1)) if region else [values]
 
 
 def _shown(kind: Kind) -> Kind:
@@ -332,15 +383,3 @@ def _nbytes(values: Any) -> int:
 
 def _show(region: Region) -> str:
     return "[" + ", ".join(f"{part.start}:{part.stop}" for part in region) + "]"
-
-
-def compare_ragged(comparison: _Comparison, kind: Kind, node: Any) -> None:
-    """Compare variable-length sequences with a group of values and offsets."""
-    if isinstance(node, zarr.Array):
-        comparison.stop("node type", "sequences", "an array")
-    comparison.stop("data type", Plain(describe(kind)), NOTHING)
-
-
-def extra_members(names: Mapping[str, Any]) -> list[str]:
-    """Members of a group of sequences beside values and offsets."""
-    return sorted(set(names) - {"values", "offsets"})

@@ -98,9 +98,17 @@ def _plain(dtype: np.dtype[Any]) -> Kind:
         return _compound(dtype)
     native = dtype.newbyteorder("=")
     uses: tuple[str, ...] = () if dtype.isnative else (mappings.BYTE_ORDER,)
+    if is_wide(dtype):
+        native = np.dtype("f8" if dtype.kind == "f" else "c16")
+        uses = (mappings.WIDE_FLOAT,)
     if dtype.kind == "b":
         uses = (mappings.BOOLEAN, *uses)
     return Kind(Form.PLAIN, dtype=native, label=native.name, uses=uses)
+
+
+def is_wide(dtype: np.dtype[Any]) -> bool:
+    """Whether Zarr has no floating-point type as wide as this one."""
+    return dtype.kind in "fc" and dtype.itemsize > (8 if dtype.kind == "f" else 16)
 
 
 def _compound(dtype: np.dtype[Any]) -> Kind:

@@ -35,6 +35,7 @@ BYTE_ORDER: Final = "byte_order"
 COMPOUND_TEXT: Final = "compound_text"
 COMPOUND_PADDING: Final = "compound_padding"
 NAMED_DATATYPE: Final = "named_datatype"
+WIDE_FLOAT: Final = "wide_float"
 UNDEFINED_FILL: Final = "undefined_fill"
 DATA_TYPE_ATTRIBUTE: Final = "data_type_attribute"
 
@@ -48,7 +49,7 @@ MAPPINGS: Final[dict[str, str]] = {
     ENUMERATION: "any other enumeration is its integers",
     REFERENCE_PATH: "an object reference in a dataset is the path of its target",
     NULL_REFERENCE: "a null reference is an empty path",
-    DANGLING_REFERENCE: "a reference to an object that has no path is an empty path",
+    DANGLING_REFERENCE: "a reference to an object that has no node is its path, or an empty one",
     REFERENCE_ATTRIBUTE: 'an object reference in an attribute is {"_REFERENCE": {"source", "path"}}',
     HARD_LINK: "a further name of an object is an entry of _LINKS",
     SOFT_LINK: "a soft link is an entry of _LINKS",
@@ -59,14 +60,15 @@ MAPPINGS: Final[dict[str, str]] = {
     COMPLEX_ATTRIBUTE: "a complex number in an attribute is the pair of its parts",
     EMPTY_ATTRIBUTE: "an attribute with a null dataspace is null or empty",
     DIMENSION_SCALE: "the attributes by which HDF5 attaches dimension scales may be left out",
-    NULL_DATASPACE: "a dataset with a null dataspace is an empty array",
+    NULL_DATASPACE: "a dataset with a null dataspace is an empty array, marked by _NULL_DATASPACE",
     ARRAY_TYPE: "the axes of an array datatype are the last axes of the array",
-    RAGGED_GROUP: "variable-length sequences are a group of values and offsets",
+    RAGGED_GROUP: "variable-length sequences are a group of values and offsets, marked by _RAGGED",
     BYTE_ORDER: "values are compared in the machine's byte order",
     COMPOUND_TEXT: "text and references in a compound are text of a fixed width",
     COMPOUND_PADDING: "unused bytes between the fields of a compound are not compared",
     NAMED_DATATYPE: "a datatype stored as an object has no node",
-    UNDEFINED_FILL: "a dataset without a fill value may have any",
+    WIDE_FLOAT: "a floating-point number wider than 64 bits is float64, when that holds its value",
+    UNDEFINED_FILL: "a dataset whose fill value is undefined, or never written, may have zero",
     DATA_TYPE_ATTRIBUTE: "_DTYPE names the data type",
 }
 """What each row allows, by name."""

@@ -136,6 +136,15 @@ class Original:
             return ""
         return next((why for why in map(self.refuses, files) if why), "")
 
+    def readable(self, dataset: h5py.Dataset) -> h5py.Dataset:
+        """A dataset to read values from: external files are looked for beside the HDF5 file."""
+        if dataset.is_virtual or not dataset.id.get_create_plist().get_external_count():
+            return dataset
+        access = h5py.h5p.create(h5py.h5p.DATASET_ACCESS)
+        access.set_efile_prefix(b"${ORIGIN}")
+        name = dataset.name.encode("utf-8", "surrogateescape")
+        return h5py.Dataset(h5py.h5d.open(dataset.file.id, name, access))
+
     def refuses(self, name: str) -> str:
         """Why another file that this one names must not be read; empty when it may."""
         if name in ("", "."):

@@ -13,7 +13,7 @@ import h5py
 import numpy as np
 import numpy.typing as npt
 
-from .kinds import Form, Kind
+from .kinds import Form, Kind, is_wide
 
 Mask = npt.NDArray[np.bool_]
 Leads = Callable[[Any, str], bool]
@@ -38,7 +38,10 @@ def mismatches(kind: Kind, original: Any, given: Any, *, leads: Leads) -> Mask:
         Shape of the region.
     """
     if kind.form is Form.PLAIN:
-        return _different_bits(np.asarray(original), np.asarray(given))
+        numbers = np.asarray(original)
+        if is_wide(numbers.dtype) and kind.dtype is not None:
+            return _different_narrowed(numbers, np.asarray(given, dtype=kind.dtype))
+        return _different_bits(numbers, np.asarray(given))
     if kind.form is Form.TEXT:
         return _different_text(original, given)
     if kind.form is Form.REFERENCE:
@@ -52,6 +55,14 @@ def _different_bits(original: npt.NDArray[Any], given: npt.NDArray[Any]) -> Mask
         return np.zeros(original.shape, dtype=bool)
     difference: Mask = (first != second).reshape(*original.shape, -1).any(axis=-1)
     return difference
+
+
+def _different_narrowed(original: npt.NDArray[Any], given: npt.NDArray[Any]) -> Mask:
+    """Numbers wider than any Zarr type: the narrower value must be the same number."""
+    widened = given.astype(original.dtype)
+    same = (widened == original) | (np.isnan(widened) & np.isnan(original))
+    differing: Mask = np.asarray(~same)
+    return differing
 
 
 def _raw(array: npt.NDArray[Any]) -> npt.NDArray[np.uint8]:
