@@ -98,13 +98,6 @@ class ReadError(ShadowzarrError, OSError):
         super().__init__(message)
         self.status = status
 
-    def __reduce__(self) -> tuple[object, ...]:
-        return (_read_error, (type(self), str(self), self.status))
-
-
-def _read_error(cls: type[ReadError], message: str, status: int | None) -> ReadError:
-    return cls(message, status=status)
-
 
 class SourceNotFoundError(ReadError):
     """Nothing is at the place a reference names."""
@@ -133,9 +126,7 @@ class TransientReadError(ReadError):
 
     transient = True
 
-    def __init__(
-        self, message: str, *, status: int | None = None, retry_after: float | None = None
-    ) -> None:
+    def __init__(self, message: str, *, status: int | None = None, retry_after: float | None = None) -> None:
         super().__init__(message, status=status)
         self.retry_after = retry_after
 
