@@ -8,12 +8,10 @@ are missing where the array has values are an error.
 from __future__ import annotations
 
 import asyncio
-import copy
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
-from ..access.locations import without_query
 from ..access.merging import RangeMerger
 from ..access.range_reader import RangeReader
 from ..access.sources import Source, describe
@@ -23,6 +21,7 @@ from ..refs.document import Rfs, SourceEntry
 from ..refs.selection import Selection, file_range, selected_length, take
 from .array_layout import ArrayLayout
 from .locate import ChunkId
+from .named_errors import named
 
 Bytes = bytes | memoryview
 
@@ -123,14 +122,14 @@ class ChunkFetcher:
             stored = await self._stored(location, chunk, layout)
             return await self._part(stored, *clip(stored.nbytes, start, stop))
         except (ShadowzarrError, OSError) as error:
-            raise _named(error, location, chunk) from error
+            raise named(error, _what(location, chunk), location.url) from error
 
     async def size(self, location: ChunkLocation, chunk: ChunkId | None, layout: ArrayLayout | None) -> int:
         """Bytes of a value; reads nothing unless the document leaves the length open."""
         try:
             return (await self._stored(location, chunk, layout)).nbytes
         except (ShadowzarrError, OSError) as error:
-            raise _named(error, location, chunk) from error
+            raise named(error, _what(location, chunk), location.url) from error
 
     async def _stored(
         self, location: ChunkLocation, chunk: ChunkId | None, layout: ArrayLayout | None
@@ -235,15 +234,6 @@ def check_length(available: int, nbytes: int, needed: int) -> None:
         )
 
 
-def _named(
-    error: ShadowzarrError | OSError, location: ChunkLocation, chunk: ChunkId | None
-) -> ShadowzarrError | OSError:
-    """The same error, saying which chunk of which file could not be read."""
+def _what(location: ChunkLocation, chunk: ChunkId | None) -> str:
     end = "the end" if location.length is None else location.offset + location.length
-    place = f"bytes {location.offset} to {end} of {without_query(location.url)}"
-    message = f"{chunk or 'a value'} ({place}): {error}"
-    if not isinstance(error, ShadowzarrError):
-        return ReadError(message)
-    named = copy.copy(error)
-    named.args = (message,)
-    return named
+    return f"{chunk or 'a value'}, bytes {location.offset} to {end}"

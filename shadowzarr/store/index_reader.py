@@ -20,7 +20,7 @@ import zarr
 from zarr.core.buffer import default_buffer_prototype
 
 from ..access.locations import without_query
-from ..errors import DamagedSourceError, InvalidReferencesError, ReadError, ShadowzarrError
+from ..errors import DamagedSourceError, InvalidReferencesError, ShadowzarrError
 from ..refs.byte_range import ChunkLocation
 from ..refs.chunk_index import MISSING, entry_location
 from ..refs.chunk_key import METADATA_NAME
@@ -29,6 +29,7 @@ from ..refs.index_codec import decode_index_chunk
 from ..refs.zarr_metadata import chunk_grid_shape
 from .array_layout import ArrayLayout
 from .locate import ChunkId
+from .named_errors import named
 from .places import inside
 from .shared_reads import SharedReads
 
@@ -176,10 +177,7 @@ class IndexReader:
         try:
             return bytes(await asyncio.to_thread(self._reader.read_whole, place))
         except (ShadowzarrError, OSError) as error:
-            message = (
-                f"the chunk index of array {'/' + path!r} cannot be read ({without_query(place)}): {error}"
-            )
-            raise ReadError(message, status=getattr(error, "status", None)) from error
+            raise named(error, f"the chunk index of array {'/' + path!r} cannot be read", place) from error
 
 
 def _describe(location: str, metadata: dict[str, Any]) -> StoredIndex:
