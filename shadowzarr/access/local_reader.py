@@ -54,6 +54,10 @@ class LocalReader:
         size = self._open(local_path(url)).size
         return self.read(url, [FileRange(0, size)], source=source)[0]
 
+    async def read_whole_async(self, url: str, *, source: Source | None = None) -> Buffer:
+        """Like `read_whole`, in a thread."""
+        return await asyncio.to_thread(self.read_whole, url, source=source)
+
     def probe(self, url: str) -> RangeAnswer:
         """The size of a file, without a byte of it."""
         return RangeAnswer(b"", self._open(local_path(url)).size, None)

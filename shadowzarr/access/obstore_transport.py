@@ -153,7 +153,7 @@ def _s3_store(bucket: str) -> S3Store:
 def _translate(error: Exception, address: str, wanted: FileRange | None) -> ShadowzarrError:
     if isinstance(error, PreconditionError):
         return error_for_status(412, address)
-    if isinstance(error, FileNotFoundError):
+    if isinstance(error, FileNotFoundError) and "status code: 404" in str(error):  # 405 and 410 look alike
         return error_for_status(404, address)
     if isinstance(error, PermissionDeniedError):
         return error_for_status(403, address)

@@ -71,6 +71,10 @@ class DefaultReader:
         """Read a whole file of any size."""
         return self._for(url).read_whole(url, source=source)
 
+    async def read_whole_async(self, url: str, *, source: Source | None = None) -> Buffer:
+        """Like `read_whole`, awaited in any event loop."""
+        return await self._for(url).read_whole_async(url, source=source)
+
     def probe(self, url: str) -> RangeAnswer:
         """Size (`total`) and ETag of a file."""
         return self._for(url).probe(url)
