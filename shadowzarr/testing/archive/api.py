@@ -32,13 +32,15 @@ _PARTS = {
     "{z}": f"(?P<zarr_id>{_UUID})",
 }
 _READING = ("GET", "HEAD")
-_HEADERS = ("accept", "authorization", "content-type", "user-agent", "x-csrftoken", "x-requested-with")
-_CROSS_ORIGIN = CrossOrigin(
-    methods=("DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT"),
-    request_headers=_HEADERS,
-    exposed=(),
-    max_age=86400,
-)
+_METHODS = ("DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT")
+_CROSS_ORIGIN = CrossOrigin(methods=_METHODS, exposed=())
+# The API names what it allows whatever is asked; it is the browser that then refuses the rest.
+_PREFLIGHT = {
+    "Access-Control-Allow-Origin": "*",
+    "Access-Control-Allow-Methods": ", ".join(_METHODS),
+    "Access-Control-Allow-Headers": "accept, authorization, content-type, user-agent, x-csrftoken",
+    "Access-Control-Max-Age": "86400",
+}
 
 _Answer = Callable[..., Response]
 _ROUTES: list[tuple[str, tuple[str, ...], _Answer]] = [
@@ -125,7 +127,7 @@ class ArchiveApi:
 
     def _respond(self, request: Request) -> Response:
         if request.method == "OPTIONS":
-            return _CROSS_ORIGIN.preflight(request) or Response(200, {"Allow": "GET, HEAD, OPTIONS"})
+            return Response(200, dict(_PREFLIGHT))
         found = _find(request.path)
         if found is None:
             return _slash_appended(request) or not_found_page()

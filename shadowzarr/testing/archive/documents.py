@@ -37,6 +37,11 @@ class Origins:
     api: str
     store: str
 
+    @property
+    def web(self) -> str:
+        """Where the archive's pages would be."""
+        return self.api.removesuffix("/api")
+
     def download_url(self, asset: Asset) -> str:
         """Give the address that redirects to an asset's bytes."""
         return f"{self.api}/assets/{asset.asset_id}/download/"
@@ -62,7 +67,7 @@ def server_document(origins: Origins) -> dict[str, Any]:
         "cli-bad-versions": [],
         "cli-requires-python": ">=3.10",
         "instance_config": {"instance_name": "DANDI", "instance_identifier": None},
-        "services": {"api": {"url": origins.api}, "webui": {"url": origins.api}, "jupyterhub": None},
+        "services": {"api": {"url": origins.api}, "webui": {"url": origins.web}, "jupyterhub": None},
     }
 
 
@@ -144,7 +149,8 @@ def version_document(
     archive: Archive, dandiset: Dandiset, version: Version, origins: Origins
 ) -> dict[str, Any]:
     """Give the metadata document of a version."""
-    name, url = f"{dandiset.identifier}/{version.name}", f"{origins.api}/dandisets/{dandiset.identifier}"
+    name = f"{dandiset.identifier}/{version.name}"
+    listing = f"{origins.api}/dandisets/{dandiset.identifier}/versions/{version.name}/assets/"
     assets = archive.assets(dandiset.identifier, version.name)
     document = {
         "schemaKey": "Dandiset",
@@ -155,7 +161,7 @@ def version_document(
         "identifier": f"DANDI:{dandiset.identifier}",
         "name": dandiset.title,
         "version": version.name,
-        "url": f"{url}/versions/{version.name}/",
+        "url": f"{origins.web}/dandiset/{name}",
         "description": "Files served by a local stand-in for the archive.",
         "license": ["spdx:CC-BY-4.0"],
         "citation": f"{dandiset.title} ({version.created.year}) (Version {version.name}) [Data set].",
@@ -165,7 +171,7 @@ def version_document(
             "numberOfBytes": sum(archive.size(asset) for asset in assets),
             "numberOfFiles": len(assets),
         },
-        "manifestLocation": [f"{url}/versions/{version.name}/assets/"],
+        "manifestLocation": [listing],
         "dateCreated": timestamp(dandiset.created),
         "access": [_access(archive, dandiset.created, dandiset.embargo != "OPEN")],
     }
@@ -189,8 +195,8 @@ def path_rows(
     for asset in assets:
         if asset.path != prefix and not asset.path.startswith(folder):
             continue
-        name, slash, _ = asset.path.removeprefix(folder).partition("/")
-        path = folder + name if slash else asset.path
+        name = asset.path.removeprefix(folder).partition("/")[0]
+        path = prefix if asset.path == prefix else folder + name
         row = rows.setdefault(path, _path_row(path, version))
         row["aggregate_files"] += 1
         row["aggregate_size"] += archive.size(asset)

@@ -43,7 +43,7 @@ class Context:
     @property
     def url(self) -> str:
         """Absolute URL that was asked for, without its query."""
-        return f"{self.origins.api.removesuffix('/api')}{self.request.raw_path}"
+        return f"{self.origins.web}{self.request.raw_path}"
 
     def flag(self, name: str, *, default: bool) -> bool:
         """Read a boolean parameter."""

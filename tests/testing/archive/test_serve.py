@@ -1,0 +1,61 @@
+"""Serving a folder from the command line: what is said, and how it ends."""
+
+import os
+import re
+import signal
+import threading
+
+import httpx
+import pytest
+
+from shadowzarr.errors import UsageError
+from shadowzarr.testing import RangeServer, serve_folder
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "000001").mkdir()
+    (tmp_path / "000001" / "a.nwb").write_bytes(b"a")
+    (tmp_path / "000001" / "empty.nwb").touch()
+    return tmp_path
+
+
+def test_announcement_and_end(folder):
+    said, stop = [], threading.Event()
+    before = set(threading.enumerate())
+
+    def announce(text):
+        said.append(text)
+        url = re.search(r"http://\S+/api", text)[0]
+        assert httpx.get(f"{url}/dandisets/000001/").status_code == 200
+        stop.set()
+
+    serve_folder(folder, announce=announce, stop=stop)
+    (text,) = said
+    assert "1 dandisets, 1 assets" in text
+    assert "empty.nwb: the archive takes no empty files" in text
+    assert re.search(r"^archive: http://127\.0\.0\.1:\d+/api$", text, re.MULTILINE)
+    assert '  - id: "000001"' in text
+    assert set(threading.enumerate()) == before
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_signals_end_it(folder, number):
+    before = signal.getsignal(signal.SIGTERM)
+    threads = set(threading.enumerate())
+    timer = threading.Timer(0.5, os.kill, (os.getpid(), number))
+
+    def announce(_):
+        timer.start()
+
+    serve_folder(folder, announce=announce)
+    timer.join()
+    assert signal.getsignal(signal.SIGTERM) == before
+    assert set(threading.enumerate()) == threads
+
+
+def test_what_cannot_be_served(folder, tmp_path):
+    with pytest.raises(UsageError, match="is not a folder"):
+        serve_folder(tmp_path / "none", announce=pytest.fail)
+    with RangeServer(folder) as other, pytest.raises(UsageError, match="choose other ports"):
+        serve_folder(folder, api_port=other.port, announce=pytest.fail)
