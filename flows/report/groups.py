@@ -1,0 +1,137 @@
+"""What went wrong, what was left out and what was passed over, grouped by cause. Pure functions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from shadowzarr.catalog.plan import (
+    ALREADY_ZARR,
+    EMBARGOED,
+    EXCLUDED,
+    LIMIT,
+    NO_ETAG,
+    NOT_NWB,
+    UNCHANGED,
+    UNUSABLE_PATH,
+)
+from shadowzarr.catalog.records import IndexRecord
+from shadowzarr.catalog.run_summary import SkippedAsset
+
+from .remedies import remedy
+from .safe_text import shorten
+
+MOST_ITEMS = 200
+"""Items of one group that are shown; the rest is counted, and is in the records."""
+
+LONGEST_MESSAGE = 600
+
+_PASSED_OVER = {
+    UNCHANGED: "Indexed by an earlier run, from the same blob with the same options.",
+    NOT_NWB: "Not matched by the include patterns; the default is **/*.nwb.",
+    ALREADY_ZARR: "A Zarr asset is read in place and needs no references.",
+    LIMIT: "Beyond the limit that the config sets.",
+    EXCLUDED: "Excluded by the config.",
+    EMBARGOED: "Embargoed; set output.private_output to index them apart from what is public.",
+    UNUSABLE_PATH: "Their paths cannot be paths of the output; ask the owner to rename them.",
+    NO_ETAG: "The archive is still computing their checksums; the next run takes them.",
+}
+
+
+@dataclass(frozen=True)
+class Item:
+    """One line of a group.
+
+    Attributes
+    ----------
+    asset : str
+        Dandiset and path of the asset.
+    text : str
+        What is said about it.
+    lines : tuple of str
+        Details, one a line.
+    """
+
+    asset: str
+    text: str
+    lines: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Group:
+    """Things with one cause.
+
+    Attributes
+    ----------
+    title : str
+        The cause.
+    advice : str
+        What it means, or what to do.
+    count : int
+        All of them.
+    items : list of Item
+        At most `MOST_ITEMS`.
+    """
+
+    title: str
+    advice: str
+    count: int
+    items: list[Item]
+
+
+def failure_groups(records: Iterable[IndexRecord]) -> list[Group]:
+    """Group what failed by the remedy, the largest group first."""
+    groups: dict[tuple[str, str], list[Item]] = {}
+    for record in records:
+        if record.outcome != "failed":
+            continue
+        kind = record.error.kind if record.error else "unknown"
+        advice = remedy(kind, transient=bool(record.error and record.error.transient))
+        groups.setdefault((advice.title, advice.advice), []).append(_failure(record))
+    return _largest_first(groups, advice=lambda key: key[1], title=lambda key: key[0])
+
+
+def left_out_groups(records: Iterable[IndexRecord]) -> list[Group]:
+    """Group the objects that references leave out by kind and reason."""
+    groups: dict[tuple[str, str], list[Item]] = {}
+    for record in records:
+        for item in record.skipped:
+            groups.setdefault((item.kind, item.reason), []).append(Item(_asset(record), item.path))
+    return _largest_first(groups, advice=lambda key: key[1], title=lambda key: key[0])
+
+
+def passed_over_groups(skipped: Iterable[SkippedAsset]) -> list[Group]:
+    """Group the assets that the plan passed over by reason."""
+    groups: dict[tuple[str, str], list[Item]] = {}
+    for asset in skipped:
+        item = Item(f"{asset.dandiset}/{asset.path}", asset.detail)
+        groups.setdefault((asset.reason, ""), []).append(item)
+    return _largest_first(groups, advice=lambda key: _PASSED_OVER.get(key[0], ""), title=lambda key: key[0])
+
+
+def _failure(record: IndexRecord) -> Item:
+    if record.error is None:
+        return Item(_asset(record), "no reason was recorded")
+    differences = record.verification.differences if record.verification else []
+    return Item(
+        _asset(record),
+        f"{record.error.stage}: {shorten(record.error.message, limit=LONGEST_MESSAGE)}",
+        tuple(shorten(line, limit=LONGEST_MESSAGE) for line in differences[:10]),
+    )
+
+
+def _asset(record: IndexRecord) -> str:
+    return f"{record.dandiset}/{record.path}"
+
+
+def _largest_first(
+    groups: dict[tuple[str, str], list[Item]],
+    *,
+    title: Callable[[tuple[str, str]], str],
+    advice: Callable[[tuple[str, str]], str],
+) -> list[Group]:
+    found = [
+        Group(title(key), advice(key), len(items), sorted(items, key=lambda item: item.asset)[:MOST_ITEMS])
+        for key, items in groups.items()
+    ]
+    return sorted(found, key=lambda group: (-group.count, group.title))

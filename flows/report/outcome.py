@@ -1,0 +1,121 @@
+"""The outcome of a run in a sentence, and how assets ended, as shares of a bar. Pure functions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from shadowzarr.catalog.plan import UNCHANGED
+from shadowzarr.catalog.records import IndexRecord
+from shadowzarr.catalog.run_summary import RunSummary
+
+from .formatting import format_count
+
+Status = Literal["good", "partial", "bad"]
+
+
+@dataclass(frozen=True)
+class Share:
+    """Assets that ended alike.
+
+    Attributes
+    ----------
+    kind : str
+        Class that colours it.
+    label : str
+        What the legend says.
+    count : int
+        How many.
+    """
+
+    kind: str
+    label: str
+    count: int
+
+
+def status(summary: RunSummary) -> Status:
+    """Return how the run went, as its exit code says it."""
+    return {0: "good", 3: "partial"}.get(summary.exit_code, "bad")  # type: ignore[return-value]
+
+
+def headline(summary: RunSummary) -> str:
+    """Say in a sentence what came of the run."""
+    if summary.not_started:
+        return _stopped(summary)
+    if summary.failures:
+        return _failed(summary)
+    if summary.records:
+        return _done(summary)
+    return _idle(summary)
+
+
+def shares(summary: RunSummary) -> list[Share]:
+    """Return how all assets of the run ended, worst last; those that are none are left out."""
+    outcomes, unchanged = summary.outcome_counts, unchanged_count(summary)
+    found = [
+        Share("indexed", "indexed", outcomes.get("indexed", 0)),
+        Share("partial", "indexed, objects left out", outcomes.get("partial", 0)),
+        Share("unchanged", "unchanged", unchanged),
+        Share("passed", "passed over", len(summary.skipped) - unchanged),
+        Share("waiting", "not started", summary.not_started),
+        Share("failed", "failed", len(summary.failures)),
+    ]
+    return [share for share in found if share.count]
+
+
+def unchanged_count(summary: RunSummary) -> int:
+    """Return how many assets an earlier run had done."""
+    return sum(asset.reason == UNCHANGED for asset in summary.skipped)
+
+
+def verified(record: IndexRecord) -> bool:
+    """Whether values were compared with the original and found equal."""
+    verification = record.verification
+    return verification is not None and verification.mode != "none" and verification.equal
+
+
+def _stopped(summary: RunSummary) -> str:
+    waiting, planned = summary.not_started, len(summary.records) + summary.not_started
+    sentence = f"Stopped early: {waiting:,} of {format_count(planned, 'asset')} {_was(waiting)} not started"
+    return f"{sentence}, {len(summary.failures):,} failed." if summary.failures else f"{sentence}."
+
+
+def _failed(summary: RunSummary) -> str:
+    worked, failed = len(summary.records), len(summary.failures)
+    if failed == worked:
+        return "The asset failed." if worked == 1 else f"All {worked:,} assets failed."
+    others = worked - failed
+    which = "the other one" if others == 1 else f"the other {others:,}"
+    return f"{failed:,} of {worked:,} assets failed; {which} {_was(others)} {_indexed_how(summary)}."
+
+
+def _done(summary: RunSummary) -> str:
+    worked = len(summary.records)
+    partial = summary.outcome_counts.get("partial", 0)
+    subject = "The asset" if worked == 1 else f"All {worked:,} assets"
+    sentence = f"{subject} {_was(worked)} {_indexed_how(summary)}"
+    if not partial:
+        return f"{sentence}."
+    if partial == worked:
+        return f"{sentence}, with some objects left out."
+    return f"{sentence}, {partial:,} of them with some objects left out."
+
+
+def _idle(summary: RunSummary) -> str:
+    unchanged = unchanged_count(summary)
+    if not unchanged:
+        return "No asset was chosen: the configuration matches none."
+    if unchanged == 1:
+        return "Nothing to do: the asset is indexed and unchanged."
+    return f"Nothing to do: all {unchanged:,} assets are indexed and unchanged."
+
+
+def _indexed_how(summary: RunSummary) -> str:
+    done = [record for record in summary.records if record.outcome != "failed"]
+    if all(map(verified, done)):
+        return "indexed and verified"
+    return "indexed, not all verified" if any(map(verified, done)) else "indexed without verification"
+
+
+def _was(count: int) -> str:
+    return "was" if count == 1 else "were"

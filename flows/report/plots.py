@@ -1,0 +1,128 @@
+"""The plots of a report, from records. How they are drawn is in `scatter` and `timeline`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from markupsafe import Markup
+
+from shadowzarr.catalog.records import IndexRecord, StageTime
+from shadowzarr.catalog.run_summary import RunSummary
+
+from .formatting import format_bytes, format_seconds
+from .safe_text import shorten
+from .scatter import Axis, Point, scatter
+from .timeline import OTHER_LANE, Span, timeline
+
+LONGEST_LABEL = 90
+_SHARES = ((1.0, "100 %"), (0.01, "1 %"), (0.0001, "0.01 %"))
+
+
+@dataclass(frozen=True)
+class Plot:
+    """One plot with what is said above it.
+
+    Attributes
+    ----------
+    title, note : str
+        Its subject, and how to read it.
+    drawing : Markup
+        The ``svg`` element.
+    legend : tuple of (str, str)
+        Class and word of each colour that it uses.
+    wide : bool
+        Whether it takes a row of its own.
+    """
+
+    title: str
+    note: str
+    drawing: Markup
+    legend: tuple[tuple[str, str], ...]
+    wide: bool = False
+
+
+def plots(summary: RunSummary) -> list[Plot]:
+    """Return the plots that have anything to show."""
+    drawn = [time_plot(summary.records), size_plot(summary.records), timeline_plot(summary)]
+    return [plot for plot in drawn if plot.drawing]
+
+
+def time_plot(records: Sequence[IndexRecord]) -> Plot:
+    """Plot file sizes against the time of generating references."""
+    points = [
+        _point(record, stage.seconds, format_seconds(stage.seconds))
+        for record in records
+        for stage in record.stages
+        if stage.stage == "index"
+    ]
+    drawing = scatter(
+        points,
+        title="Size of the file against time to generate references",
+        x=Axis("size of the file", format_bytes),
+        y=Axis("time to generate", _tick_seconds),
+    )
+    note = "Each dot is an asset; both axes are logarithmic."
+    return Plot("Time to generate", note, drawing, _outcome_legend(points))
+
+
+def size_plot(records: Sequence[IndexRecord]) -> Plot:
+    """Plot file sizes against sizes of references."""
+    points = [
+        _point(record, record.references_bytes, format_bytes(record.references_bytes))
+        for record in records
+        if record.references is not None
+    ]
+    drawing = scatter(
+        points,
+        title="Size of the file against size of its references",
+        x=Axis("size of the file", format_bytes),
+        y=Axis("size of the references", format_bytes),
+        guides=_SHARES,
+    )
+    note = "Dashed lines: references as a share of the file."
+    return Plot("Size of the references", note, drawing, _outcome_legend(points))
+
+
+def timeline_plot(summary: RunSummary) -> Plot:
+    """Plot what every worker did when."""
+    start = datetime.fromisoformat(summary.started)
+    spans = [
+        _span(record, stage, start) for record in summary.records for stage in record.stages if stage.started
+    ]
+    stages = {"index": "generate", "verify": "verify", "publish": "publish", "record": "record"}
+    used = {span.kind for span in spans}
+    legend = tuple((f"stage-{stage}", word) for stage, word in stages.items() if f"stage-{stage}" in used)
+    drawing = timeline(spans, title="What every worker did when")
+    return Plot("Timeline", "One lane per worker; a gap is a worker that waits.", drawing, legend, wide=True)
+
+
+def _point(record: IndexRecord, value: float, text: str) -> Point:
+    label = f"{_label(record)}: {format_bytes(record.size)}, {text}"
+    return Point(record.size, value, record.outcome, label)
+
+
+def _span(record: IndexRecord, stage: StageTime, start: datetime) -> Span:
+    offset = (datetime.fromisoformat(stage.started) - start).total_seconds()
+    return Span(
+        lane=OTHER_LANE if stage.worker is None else f"worker {stage.worker}",
+        start=max(offset, 0.0),
+        seconds=stage.seconds,
+        kind=f"stage-{stage.stage}",
+        label=f"{_label(record)}: {stage.stage}, {format_seconds(stage.seconds)}",
+    )
+
+
+def _tick_seconds(seconds: float) -> str:
+    return f"{seconds:,g} s" if seconds >= 1 else f"{seconds * 1000:g} ms"
+
+
+def _label(record: IndexRecord) -> str:
+    return shorten(record.path.rpartition("/")[2], limit=LONGEST_LABEL)
+
+
+def _outcome_legend(points: Sequence[Point]) -> tuple[tuple[str, str], ...]:
+    words = {"indexed": "indexed", "partial": "objects left out", "failed": "failed"}
+    used = {point.kind for point in points}
+    return tuple((kind, word) for kind, word in words.items() if kind in used)

@@ -1,0 +1,135 @@
+"""What to do about a failure, by the class of its error.
+
+The classes are those of `shadowzarr.errors`, and those by which the pipeline names the death of a
+child process. A class that is not listed gets the advice for its kind: worth trying again, or not.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Remedy:
+    """What a kind of failure means.
+
+    Attributes
+    ----------
+    title : str
+        The cause, in a few words.
+    advice : str
+        What to do, in a sentence or two.
+    """
+
+    title: str
+    advice: str
+
+
+_REMEDIES = {
+    "NotHDF5Error": Remedy(
+        "Not an HDF5 file",
+        "The asset has the name of an NWB file and other content. Tell its owner; until then exclude it "
+        "in the config.",
+    ),
+    "DamagedSourceError": Remedy(
+        "Truncated or damaged file",
+        "Compare the asset's size and checksum with its owner's copy and upload it again. The next run "
+        "takes the new file by itself.",
+    ),
+    "SourceChangedError": Remedy(
+        "The file changed during the run",
+        "Run again: the asset was replaced while it was being read, and the next run indexes the new file.",
+    ),
+    "SourceNotFoundError": Remedy(
+        "The file is not where the archive says",
+        "The asset was deleted or its blob is missing. Run again; when it stays, report it to the archive.",
+    ),
+    "AccessDeniedError": Remedy(
+        "Access denied",
+        "Set the archive's API key in the environment variable that the config names, with rights to this"
+        " dandiset. Embargoed assets also need a private output.",
+    ),
+    "MissingCredentialsError": Remedy(
+        "No valid API key",
+        "Set the archive's API key in the environment variable that the config names, and run again.",
+    ),
+    "ShortReadError": Remedy(
+        "Fewer bytes than asked for",
+        "The server broke off its answers. Run again; when it stays, the stored object is shorter than "
+        "the archive says.",
+    ),
+    "TransientReadError": Remedy(
+        "The server did not answer in time",
+        "Run again later. When it happens often, lower run.concurrency in the config.",
+    ),
+    "ArchiveUnavailableError": Remedy(
+        "The archive could not be reached",
+        "Run again later; nothing that was finished is done twice.",
+    ),
+    "NotInArchiveError": Remedy(
+        "Not in the archive",
+        "The asset was removed after it was listed. The next run no longer lists it.",
+    ),
+    "UnsupportedError": Remedy(
+        "Holds something that cannot be represented",
+        'Set references.on_unsupported to "copy" or "skip", so that the rest of the file is indexed.',
+    ),
+    "InvalidReferencesError": Remedy(
+        "The references cannot be read back",
+        "This is a mistake of shadowzarr. Please report it with the asset's id and the message.",
+    ),
+    "OutputError": Remedy(
+        "The result could not be written",
+        "Make room, or give the output folder the right permissions, and run again.",
+    ),
+    "MissingDependencyError": Remedy(
+        "A library is missing",
+        "Install the extra that the message names, and run again.",
+    ),
+    "ChildCrashedError": Remedy(
+        "The HDF5 library crashed on the file",
+        "Only this asset was affected. The file is probably damaged: check it with h5dump or h5debug, "
+        "tell its owner, and exclude it in the config until it is replaced.",
+    ),
+    "ChildTimedOutError": Remedy(
+        "Took longer than allowed",
+        "Raise the time-out in the config's run section, or lower run.concurrency so that each asset gets"
+        " more of the network.",
+    ),
+    "ChildOutOfMemoryError": Remedy(
+        "Took more memory than allowed",
+        "Lower run.concurrency, or run on a machine with more memory.",
+    ),
+    "PoolClosedError": Remedy(
+        "The run was stopped",
+        "Run again; nothing that was finished is done twice.",
+    ),
+    "VerificationError": Remedy(
+        "The references differ from the file",
+        "They were not published. This is a mistake of shadowzarr: please report it with the differences "
+        "shown here.",
+    ),
+}
+_TRANSIENT = Remedy("A passing failure", "Run again; nothing that was finished is done twice.")
+_PERMANENT = Remedy(
+    "Another error",
+    "Read the message. When the file is sound by HDF5's own tools, please report the error with the "
+    "asset's id.",
+)
+
+
+def remedy(kind: str, *, transient: bool) -> Remedy:
+    """Return what a failure means and what to do.
+
+    Parameters
+    ----------
+    kind : str
+        Name of the error's class.
+    transient : bool
+        Whether trying again may help.
+    """
+    known = _REMEDIES.get(kind)
+    if known is not None:
+        return known
+    general = _TRANSIENT if transient else _PERMANENT
+    return Remedy(f"{general.title}: {kind}", general.advice)

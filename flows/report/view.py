@@ -1,0 +1,177 @@
+"""Everything a report shows, in the order it shows it. Pure functions of a run's summary."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from shadowzarr.catalog.records import IndexRecord
+from shadowzarr.catalog.run_summary import RunSummary
+
+from .asset_rows import AssetRow, asset_rows
+from .formatting import format_bytes, format_count, format_seconds, format_share
+from .groups import Group, failure_groups, left_out_groups, passed_over_groups
+from .outcome import Share, Status, headline, shares, status, unchanged_count, verified
+from .plots import Plot, plots
+
+
+@dataclass(frozen=True)
+class Tile:
+    """One large number.
+
+    Attributes
+    ----------
+    label, value, note : str
+        What it is, the number, and a line below it.
+    kind : str
+        Class that colours it, or nothing.
+    """
+
+    label: str
+    value: str
+    note: str = ""
+    kind: str = ""
+
+
+@dataclass(frozen=True)
+class ReportView:
+    """What the template fills in.
+
+    Attributes
+    ----------
+    summary : RunSummary
+        The run, without what is private.
+    status, headline : str
+        How it went.
+    shares : list of Share
+        How the assets ended.
+    tiles : list of Tile
+    rows : list of AssetRow
+    failures, left_out, passed_over : list of Group
+    plots : list of Plot
+    settings, versions : list of (str, str)
+        Configuration and libraries.
+    private_count : int
+        Embargoed assets, which are counted and not shown.
+    duration : str
+        Of the run.
+    """
+
+    summary: RunSummary
+    status: Status
+    headline: str
+    shares: list[Share]
+    tiles: list[Tile]
+    rows: list[AssetRow]
+    failures: list[Group]
+    left_out: list[Group]
+    passed_over: list[Group]
+    plots: list[Plot]
+    settings: list[tuple[str, str]]
+    versions: list[tuple[str, str]]
+    private_count: int
+    duration: str
+
+
+def report_view(summary: RunSummary, *, include_private: bool = False) -> ReportView:
+    """Return what a report shows.
+
+    Parameters
+    ----------
+    summary : RunSummary
+        The run. How it went is judged with its private assets, whatever is shown.
+    include_private : bool
+        Show embargoed assets by name; only for a report that lies in the private output.
+    """
+    shown = summary if include_private else _without_private(summary)
+    hidden = len(summary.records) + len(summary.skipped) - len(shown.records) - len(shown.skipped)
+    return ReportView(
+        summary=shown,
+        status=status(summary),
+        headline=headline(summary),
+        shares=shares(summary),
+        tiles=_tiles(summary),
+        rows=asset_rows(shown.records),
+        failures=failure_groups(shown.records),
+        left_out=left_out_groups(shown.records),
+        passed_over=passed_over_groups(shown.skipped),
+        plots=plots(shown),
+        settings=_settings(shown),
+        versions=sorted(shown.versions.items()),
+        private_count=hidden,
+        duration=format_seconds(summary.seconds),
+    )
+
+
+def _without_private(summary: RunSummary) -> RunSummary:
+    return dataclasses.replace(
+        summary,
+        records=[record for record in summary.records if not record.private],
+        skipped=[asset for asset in summary.skipped if not asset.private],
+    )
+
+
+def _tiles(summary: RunSummary) -> list[Tile]:
+    done = [record for record in summary.records if record.outcome != "failed"]
+    unchanged, failed = unchanged_count(summary), len(summary.failures)
+    passed_over = len(summary.skipped) - unchanged
+    return [
+        Tile("Indexed", format_count(len(done)), _partial_note(done), "good" if done else ""),
+        Tile("Unchanged", format_count(unchanged), "done by an earlier run" if unchanged else ""),
+        Tile("Passed over", format_count(passed_over), "reasons below" if passed_over else ""),
+        Tile("Failed", format_count(failed), _waiting_note(summary), "bad" if failed else ""),
+        *_byte_tiles(done),
+        _verification_tile(done),
+        _time_tile(summary),
+    ]
+
+
+def _partial_note(done: Sequence[IndexRecord]) -> str:
+    partial = sum(record.outcome == "partial" for record in done)
+    return f"{partial:,} with objects left out" if partial else "nothing left out" if done else ""
+
+
+def _waiting_note(summary: RunSummary) -> str:
+    return f"{summary.not_started:,} not started" if summary.not_started else ""
+
+
+def _byte_tiles(done: Sequence[IndexRecord]) -> list[Tile]:
+    size = sum(record.size for record in done)
+    references = sum(record.references_bytes for record in done)
+    read = sum(record.statistics.get("bytes_read", 0) for record in done)
+    share = f"{format_share(references, size)} of the files" if size else ""
+    note = f"{format_bytes(read)} read to index them" if read else ""
+    return [
+        Tile("Files", format_bytes(size), note),
+        Tile("References", format_bytes(references), share),
+    ]
+
+
+def _verification_tile(done: Sequence[IndexRecord]) -> Tile:
+    equal = sum(map(verified, done))
+    compared = sum(record.verification.bytes for record in done if record.verification)
+    if not done:
+        return Tile("Verified", "0")
+    kind = "good" if equal == len(done) else ""
+    return Tile("Verified", f"{equal:,} of {len(done):,}", f"{format_bytes(compared)} compared", kind)
+
+
+def _time_tile(summary: RunSummary) -> Tile:
+    work = sum(record.seconds for record in summary.records)
+    note = f"{format_seconds(work)} of work" if summary.records else ""
+    return Tile("Time", format_seconds(summary.seconds), note)
+
+
+def _settings(summary: RunSummary) -> list[tuple[str, str]]:
+    dandisets = ", ".join(f"{dandiset} ({version})" for dandiset, version in summary.dandisets)
+    settings = [
+        ("flow", summary.flow),
+        ("configuration", summary.config_path or "none"),
+        ("digest of the configuration", summary.config_digest),
+        ("archive", summary.archive),
+        ("dandisets", dandisets),
+        ("output", summary.output),
+    ]
+    options = summary.records[0].options if summary.records else {}
+    return settings + [(f"references.{name}", str(value)) for name, value in options.items()]

@@ -1,0 +1,91 @@
+"""The outcome of a run in a sentence."""
+
+import pytest
+
+from flows.report.outcome import headline, shares, status
+from shadowzarr.catalog.records import VerificationSummary
+
+from .conftest import make_failure, make_record, make_skipped, make_summary
+
+UNVERIFIED = {"verification": VerificationSummary("none")}
+
+
+@pytest.mark.parametrize(
+    ("records", "changes", "sentence", "kind"),
+    [
+        ([make_record(), make_record()], {}, "All 2 assets were indexed and verified.", "good"),
+        ([make_record()], {}, "The asset was indexed and verified.", "good"),
+        ([make_record(**UNVERIFIED)], {}, "The asset was indexed without verification.", "good"),
+        (
+            [make_record(), make_record(**UNVERIFIED)],
+            {},
+            "All 2 assets were indexed, not all verified.",
+            "good",
+        ),
+        (
+            [make_record(), make_record(outcome="partial")],
+            {},
+            "All 2 assets were indexed and verified, 1 of them with some objects left out.",
+            "partial",
+        ),
+        (
+            [make_record(outcome="partial")],
+            {},
+            "The asset was indexed and verified, with some objects left out.",
+            "partial",
+        ),
+        (
+            [make_record(), make_failure(), make_record()],
+            {},
+            "1 of 3 assets failed; the other 2 were indexed and verified.",
+            "bad",
+        ),
+        (
+            [make_record(), make_failure()],
+            {},
+            "1 of 2 assets failed; the other one was indexed and verified.",
+            "bad",
+        ),
+        ([make_failure(), make_failure()], {}, "All 2 assets failed.", "bad"),
+        ([make_failure()], {}, "The asset failed.", "bad"),
+        ([make_record()], {"not_started": 1}, "Stopped early: 1 of 2 assets was not started.", "bad"),
+        (
+            [make_failure()],
+            {"not_started": 7},
+            "Stopped early: 7 of 8 assets were not started, 1 failed.",
+            "bad",
+        ),
+        ([], {}, "No asset was chosen: the configuration matches none.", "good"),
+        (
+            [],
+            {"skipped": [make_skipped("a.nwb", "unchanged"), make_skipped("b.nwb", "unchanged")]},
+            "Nothing to do: all 2 assets are indexed and unchanged.",
+            "good",
+        ),
+        (
+            [],
+            {"skipped": [make_skipped("a.nwb", "unchanged")], "left_out_before": 1},
+            "Nothing to do: the asset is indexed and unchanged.",
+            "partial",
+        ),
+    ],
+)
+def test_headline(records: list, changes: dict, sentence: str, kind: str) -> None:
+    summary = make_summary(records, **changes)
+    assert headline(summary) == sentence
+    assert status(summary) == kind
+
+
+def test_shares_count_every_asset_once() -> None:
+    skipped = [make_skipped("a.nwb", "unchanged"), make_skipped("b.mp4", "not NWB")]
+    records = [make_record(), make_record(outcome="partial"), make_failure()]
+    found = shares(make_summary(records, skipped=skipped, not_started=4))
+    assert [(share.kind, share.count) for share in found] == [
+        ("indexed", 1),
+        ("partial", 1),
+        ("unchanged", 1),
+        ("passed", 1),
+        ("waiting", 4),
+        ("failed", 1),
+    ]
+    assert shares(make_summary([make_record()])) == shares(make_summary([make_record()]))[:1]
