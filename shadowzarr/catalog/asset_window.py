@@ -1,0 +1,210 @@
+"""A bounded window of assets in flight: each goes through its stages, new ones follow as slots free up.
+
+How a stage is run is handed in: a thread pool here (`ThreadStages`), tasks of an orchestrator in
+``flows``. One failing asset becomes its record; it neither stops nor delays the others. Assets with
+the same blob wait for the first of them, whose references are then pointed at the others.
+"""
+
+from __future__ import annotations
+
+import queue
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Protocol, Self
+
+from . import stages
+from .layout import ListedRecord
+from .plan import AssetWork
+from .records import IndexRecord, Stage
+from .stages import AssetResults, Workshop
+
+BlobKey = tuple[bool, tuple[str, str, int]]
+"""Whether private, and what decides the references: outputs never borrow from one another."""
+
+
+@dataclass(frozen=True)
+class StageEnd:
+    """How a stage ended: with a value, or with an error."""
+
+    value: Any = None
+    error: BaseException | None = None
+
+
+class StageRunner(Protocol):
+    """Runs a stage somewhere and says when it has ended."""
+
+    def submit(self, stage: str, arguments: tuple[Any, ...], ended: Callable[[StageEnd], None]) -> None:
+        """Run the function of this name in `shadowzarr.catalog.stages`; ``ended`` from any thread."""
+
+
+class ThreadStages:
+    """Runs stages in threads of this process, without an orchestrator and without retries.
+
+    Parameters
+    ----------
+    workshop : Workshop
+    threads : int
+        Stages that run at once.
+    """
+
+    def __init__(self, workshop: Workshop, threads: int) -> None:
+        self._workshop = workshop
+        self._executor = ThreadPoolExecutor(threads, thread_name_prefix="asset")
+
+    def submit(self, stage: str, arguments: tuple[Any, ...], ended: Callable[[StageEnd], None]) -> None:
+        """Run a stage; see `StageRunner`."""
+        future = self._executor.submit(getattr(stages, stage), self._workshop, *arguments)
+        future.add_done_callback(lambda done: ended(_end_of(done)))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._executor.shutdown(wait=True, cancel_futures=True)
+
+
+def run_assets(
+    work: Iterable[AssetWork],
+    runner: StageRunner,
+    *,
+    window: int,
+    twins: Mapping[BlobKey, Path] | None = None,
+    record_path: Callable[[AssetWork, IndexRecord], Path],
+    stop_on_error: bool = False,
+) -> Iterator[IndexRecord]:
+    """Take assets through their stages and give each one's record as it ends.
+
+    Parameters
+    ----------
+    work : iterable of AssetWork
+        Taken from as places in the window free up.
+    runner : StageRunner
+    window : int
+        Assets in flight at once.
+    twins : mapping, optional
+        Records of blobs that were indexed before.
+    record_path : callable
+        Where the record of an asset lies, for assets with the same blob.
+    stop_on_error : bool
+        Start no further asset after one failed; those in flight are brought to their end.
+    """
+    run = _Window(runner, dict(twins or {}), record_path)
+    waiting = iter(work)
+    stopped = False
+    while True:
+        while not stopped and run.in_flight < window:
+            following = run.released() or next(waiting, None)
+            if following is None:
+                break
+            run.enter(following)
+        if not run.in_flight:
+            return
+        ended = run.next_ended()
+        if ended is not None:
+            stopped = stopped or (stop_on_error and ended.outcome == "failed")
+            yield ended
+
+
+@dataclass
+class _InFlight:
+    work: AssetWork
+    stage: Stage = "index"
+    results: AssetResults = field(default_factory=AssetResults)
+
+
+class _Window:
+    """The assets in flight, and what waits for them."""
+
+    def __init__(
+        self,
+        runner: StageRunner,
+        twins: dict[BlobKey, Path],
+        record_path: Callable[[AssetWork, IndexRecord], Path],
+    ) -> None:
+        self.in_flight = 0
+        self._runner = runner
+        self._twins = twins
+        self._record_path = record_path
+        self._ended: queue.SimpleQueue[tuple[_InFlight, StageEnd]] = queue.SimpleQueue()
+        self._same_blob: dict[BlobKey, deque[AssetWork]] = {}
+        self._released: deque[AssetWork] = deque()
+
+    def released(self) -> AssetWork | None:
+        """Take an asset whose blob another one has been done with."""
+        return self._released.popleft() if self._released else None
+
+    def enter(self, work: AssetWork) -> None:
+        """Start an asset, or let it wait for another with the same blob."""
+        key = blob_key(work)
+        if key not in self._twins and key in self._same_blob:
+            self._same_blob[key].append(work)
+            return
+        if key not in self._twins:
+            self._same_blob[key] = deque()
+        self.in_flight += 1
+        self._submit(_InFlight(work), "index", "index", (work, self._twins.get(key)))
+
+    def next_ended(self) -> IndexRecord | None:
+        """Wait for a stage to end and start the next; gives the record when it was the last."""
+        asset, end = self._ended.get()
+        if asset.stage == "record":
+            return self._leave(asset, end)
+        if end.error is not None:
+            failure = stages.error_summary(asset.stage, end.error)
+            arguments = (asset.work, asset.results, failure, stages.verification_of(end.error))
+            self._submit(asset, "record", "record_failure", arguments)
+        elif asset.stage == "index":
+            asset.results = replace(asset.results, indexed=end.value)
+            self._submit(asset, "verify", "verify", (asset.work,))
+        elif asset.stage == "verify":
+            asset.results = replace(asset.results, verified=end.value)
+            self._submit(asset, "publish", "publish", (asset.work,))
+        else:
+            asset.results = replace(asset.results, published=end.value)
+            self._submit(asset, "record", "record", (asset.work, asset.results))
+        return None
+
+    def _submit(self, asset: _InFlight, stage: Stage, function: str, arguments: tuple[Any, ...]) -> None:
+        asset.stage = stage
+        self._runner.submit(function, arguments, lambda end: self._ended.put((asset, end)))
+
+    def _leave(self, asset: _InFlight, end: StageEnd) -> IndexRecord:
+        self.in_flight -= 1
+        if end.error is not None:
+            failure = stages.error_summary("record", end.error)
+            record = stages.failure_record(asset.work, asset.results, failure)
+        else:
+            record = end.value
+        self._release(asset.work, record)
+        return record
+
+    def _release(self, work: AssetWork, record: IndexRecord) -> None:
+        key = blob_key(work)
+        if record.outcome != "failed":
+            self._twins.setdefault(key, self._record_path(work, record))
+        self._released.extend(self._same_blob.pop(key, ()))
+
+
+def blob_key(work: AssetWork) -> BlobKey:
+    """Return what assets with the same references share."""
+    return (work.private, work.key.blob_key)
+
+
+def known_twins(
+    public: Mapping[tuple[str, str, int], ListedRecord],
+    private: Mapping[tuple[str, str, int], ListedRecord],
+) -> dict[BlobKey, Path]:
+    """Put together the records of blobs that were indexed before, of both outputs."""
+    found = {(False, key): record.path for key, record in public.items()}
+    return found | {(True, key): record.path for key, record in private.items()}
+
+
+def _end_of(future: Future[Any]) -> StageEnd:
+    error = future.exception()
+    return StageEnd(error=error) if error is not None else StageEnd(future.result())

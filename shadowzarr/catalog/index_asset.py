@@ -1,0 +1,182 @@
+"""One asset: its references made and written to staging, and what they hold counted.
+
+Runs in a child process (`shadowzarr.catalog.child_pool`); everything in and out is small. Whether the
+references are right is the subject of `shadowzarr.catalog.verify_asset`.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from ..errors import SourceChangedError
+from ..formats.hdf5.generate import generate_rfs
+from ..formats.hdf5.progress import GenerationEvent
+from ..refs.chunk_index import MISSING
+from ..refs.chunk_key import METADATA_NAME
+from ..refs.document import Rfs
+from ..write import write_rfs
+from .options import ReferenceOptions
+from .records import RecordCounts, SkippedObject
+from .repoint import repoint
+from .resolve import ArchiveAddress
+
+REPORT_SECONDS = 0.25
+"""Progress more often than this is for nobody's eyes."""
+
+
+@dataclass(frozen=True)
+class IndexJob:
+    """What a child process needs to index one asset.
+
+    Attributes
+    ----------
+    url : str
+        What the references will point into.
+    staged : Path
+        Where they are written.
+    size, etag
+        Of the asset, as the archive lists it.
+    options : ReferenceOptions
+    archive : ArchiveAddress
+    twin : Path, optional
+        Record of an asset with the same blob, whose references may be pointed at this one.
+    output : Path, optional
+        The output folder in which the twin lies.
+    """
+
+    url: str
+    staged: Path
+    size: int
+    etag: str
+    options: ReferenceOptions
+    archive: ArchiveAddress
+    twin: Path | None = None
+    output: Path | None = None
+
+
+@dataclass(frozen=True)
+class IndexResult:
+    """What came of it, beside the references themselves; attributes as in `IndexRecord`."""
+
+    counts: RecordCounts
+    skipped: list[SkippedObject] = field(default_factory=list)
+    statistics: dict[str, float] = field(default_factory=dict)
+    repointed_from: str | None = None
+
+
+@dataclass(frozen=True)
+class IndexNews:
+    """How far the indexing of an asset is."""
+
+    chunks: int
+    bytes: int
+
+
+def index_asset(job: IndexJob, *, progress: Callable[[IndexNews], None] | None = None) -> IndexResult:
+    """Make the references of one asset and write them to staging.
+
+    Raises
+    ------
+    SourceChangedError
+        When the file is not the one that the archive listed.
+    ShadowzarrError
+        As `generate_rfs` and `write_rfs` raise them.
+    """
+    job.archive.register()
+    if job.twin is not None and job.output is not None:
+        known = repoint(job.twin, output=job.output, url=job.url, staged=job.staged)
+        if known is not None:
+            return IndexResult(known.counts, known.skipped, repointed_from=known.asset_id)
+    reporter = _Reporter(progress)
+    rfs = generate_rfs(
+        job.url,
+        chunk_index_threshold=job.options.chunk_index_threshold,
+        contiguous_chunk_bytes=job.options.contiguous_chunk_bytes,
+        on_unsupported=job.options.on_unsupported,
+        inline_limit=job.options.inline_limit,
+        progress=reporter,
+    )
+    _check_source(rfs, job)
+    write_rfs(rfs, job.staged)
+    skipped = [SkippedObject(**entry) for entry in rfs.get("skipped", [])]
+    return IndexResult(count_objects(rfs), skipped, reporter.statistics)
+
+
+def count_objects(rfs: Rfs) -> RecordCounts:
+    """Count what a document in memory holds."""
+    chunks = dict(rfs["refs"])
+    documents = [str(chunks.pop(key)) for key in rfs["refs"] if _is_metadata(key)]
+    metadata = [orjson.loads(document) for document in documents]
+    arrays = [node for node in metadata if node.get("node_type") == "array"]
+    indexes = rfs.get("indexes", {})
+    return RecordCounts(
+        groups=len(metadata) - len(arrays),
+        arrays=len(arrays),
+        chunks=len(chunks) + _generated(rfs) + sum(_indexed(entry["index"]) for entry in indexes.values()),
+        inline_chunks=sum(isinstance(value, str) for value in chunks.values()),
+        indexed_arrays=len(indexes),
+        array_bytes=sum(_array_bytes(node) for node in arrays),
+        converted=len(rfs.get("converted", [])),
+    )
+
+
+class _Reporter:
+    """Keeps the last event's numbers, and passes some events on."""
+
+    def __init__(self, progress: Callable[[IndexNews], None] | None) -> None:
+        self._progress = progress
+        self._next = time.monotonic() + REPORT_SECONDS
+        self.statistics: dict[str, float] = {}
+
+    def __call__(self, event: GenerationEvent) -> None:
+        if event.stage == "done":
+            self.statistics = {
+                "requests": event.requests,
+                "bytes_read": event.bytes_read,
+                "referenced_bytes": event.bytes,
+            }
+        elif self._progress is not None and time.monotonic() >= self._next:
+            self._next = time.monotonic() + REPORT_SECONDS
+            self._progress(IndexNews(event.chunks, event.bytes))
+
+
+def _check_source(rfs: Rfs, job: IndexJob) -> None:
+    for entry in rfs.get("sources", {}).values():
+        etag = entry.get("etag", "").strip('"')
+        if entry["size"] != job.size or (etag and etag != job.etag):
+            raise SourceChangedError(
+                f"the archive lists {job.size} bytes with ETag {job.etag}, but the file has {entry['size']} "
+                f"bytes with ETag {etag or 'unknown'}; it was replaced meanwhile, run again"
+            )
+
+
+def _is_metadata(key: str) -> bool:
+    return key == METADATA_NAME or key.endswith("/" + METADATA_NAME)
+
+
+def _generated(rfs: Rfs) -> int:
+    return sum(
+        math.prod(
+            len(range(d.get("start", 0), d["stop"], d.get("step", 1))) for d in entry["dimensions"].values()
+        )
+        for entry in rfs.get("gen", [])
+    )
+
+
+def _indexed(index: Any) -> int:
+    return int((index[..., 0] != MISSING).sum())
+
+
+def _array_bytes(node: dict[str, Any]) -> int:
+    from zarr.core.dtype import get_data_type_from_json
+
+    data_type = get_data_type_from_json(node["data_type"], zarr_format=3)
+    item_size: int = getattr(data_type, "item_size", 0)
+    return int(math.prod(node["shape"])) * item_size

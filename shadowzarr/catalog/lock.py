@@ -1,0 +1,57 @@
+"""One run at a time in an output folder; a lock that dies with its process."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+
+from ..errors import OutputError, UsageError
+
+
+class OutputBusyError(UsageError):
+    """Another run is writing to the output folder."""
+
+
+@contextlib.contextmanager
+def output_lock(path: Path) -> Iterator[None]:
+    """Hold the lock of an output folder.
+
+    Parameters
+    ----------
+    path : Path
+        The lock's file; made when missing, and empty while nobody holds it.
+
+    Raises
+    ------
+    OutputBusyError
+        When another process holds it.
+    OutputError
+        When it cannot be written.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    except OSError as error:
+        raise OutputError(f"cannot write to the output {path.parent}: {error.strerror or error}") from error
+    try:
+        _take(descriptor, path)
+        os.ftruncate(descriptor, 0)
+        os.pwrite(descriptor, f"process {os.getpid()} on {socket.gethostname()}".encode(), 0)
+        yield
+        os.ftruncate(descriptor, 0)
+    finally:
+        os.close(descriptor)
+
+
+def _take(descriptor: int, path: Path) -> None:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        holder = os.pread(descriptor, 200, 0).decode(errors="replace") or "another process"
+        raise OutputBusyError(
+            f"another run ({holder}) is writing to {path.parent.parent}; wait for it, or choose another one"
+        ) from None

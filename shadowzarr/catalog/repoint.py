@@ -1,0 +1,72 @@
+"""References of a blob that was indexed before, pointed at another asset with the same blob.
+
+The document names its source in few places; when the old URL stands in exactly those, putting the new
+one there gives byte for byte what generating again would. Anything else is left to generating.
+"""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import orjson
+
+from ..errors import InvalidReferencesError
+from ..refs.document import Rfs
+from ..write import DOCUMENT_NAME
+from .records import IndexRecord, read_record
+
+
+def repoint(twin: Path, *, output: Path, url: str, staged: Path) -> IndexRecord | None:
+    """Write the twin's references, pointed at another URL, to staging.
+
+    Parameters
+    ----------
+    twin : Path
+        Record of the asset whose references are there.
+    output : Path
+        The output folder it belongs to.
+    url : str
+        The URL to point at.
+    staged : Path
+        Where to write; removed when this gives up.
+
+    Returns
+    -------
+    IndexRecord or None
+        The twin's record; none when generating is the safer way.
+    """
+    try:
+        record = read_record(twin)
+        references = output / str(record.references)
+        document = references if references.is_file() else references / DOCUMENT_NAME
+        content = replace_url(document.read_bytes(), record.url, url)
+    except (OSError, InvalidReferencesError):
+        return None  # gone or replaced meanwhile; nothing is lost but the shortcut
+    if content is None:
+        return None
+    if references.is_file():
+        staged.parent.mkdir(parents=True, exist_ok=True)
+        staged.write_bytes(content)
+    else:
+        shutil.copytree(references, staged, ignore=shutil.ignore_patterns(DOCUMENT_NAME), dirs_exist_ok=True)
+        (staged / DOCUMENT_NAME).write_bytes(content)
+    return record
+
+
+def replace_url(document: bytes, old: str, new: str) -> bytes | None:
+    """Replace a source's URL in a document, or return nothing when it stands where it should not."""
+    quoted_old, quoted_new = orjson.dumps(old), orjson.dumps(new)
+    places = count_places(orjson.loads(document), old)
+    if not places or document.count(quoted_old) != places or document.count(old.encode()) != places:
+        return None
+    return document.replace(quoted_old, quoted_new)
+
+
+def count_places(rfs: Rfs, url: str) -> int:
+    """Count where a document names a source by its whole URL."""
+    found = [*rfs.get("templates", {}).values(), *rfs.get("sources", {})]
+    found += [entry["url"] for entry in rfs.get("indexes", {}).values()]
+    found += [entry["url"] for entry in rfs.get("gen", [])]
+    found += [value[0] for value in rfs["refs"].values() if isinstance(value, list)]
+    return found.count(url)

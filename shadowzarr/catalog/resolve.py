@@ -1,0 +1,113 @@
+"""Dandisets named by people → the assets of one version each, as the catalogue needs them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from ..access.archives import register_archive
+from ..access.dandi_api import Asset, DandiArchive, Dandiset
+from ..errors import NotInArchiveError
+from .assets import CatalogAsset
+
+DRAFT = "draft"
+LATEST = "latest"
+
+
+@dataclass(frozen=True)
+class ArchiveAddress:
+    """Which archive, and where its key is found; holds no key.
+
+    Attributes
+    ----------
+    api_url : str
+        Root of the API.
+    api_key_env : str, optional
+        Name of the environment variable that holds the API key.
+    """
+
+    api_url: str
+    api_key_env: str | None = None
+
+    def register(self) -> None:
+        """Make this process know whose key goes where."""
+        register_archive(self.api_url, key_env=self.api_key_env)
+
+    def open(self) -> DandiArchive:
+        """Return a client of the archive."""
+        self.register()
+        return DandiArchive(self.api_url)
+
+
+@dataclass(frozen=True)
+class ResolvedVersion:
+    """One version of one dandiset, found in the archive.
+
+    Attributes
+    ----------
+    dandiset : str
+        Six digits.
+    version : str
+        ``draft`` or a published version.
+    is_open : bool
+        False while the dandiset is embargoed or being unembargoed.
+    """
+
+    dandiset: str
+    version: str
+    is_open: bool
+
+
+def resolve_version(archive: DandiArchive, dandiset: str, version: str) -> ResolvedVersion:
+    """Find a dandiset, and what ``latest`` means for it: the newest published version.
+
+    Raises
+    ------
+    NotInArchiveError
+        When there is no such dandiset, or ``latest`` is asked for and nothing was published.
+    ShadowzarrError
+        As `DandiArchive.dandiset` raises them.
+    """
+    found = archive.dandiset(dandiset)
+    name = _latest(found) if version == LATEST else version
+    return ResolvedVersion(dandiset, name, found.is_open)
+
+
+def resolve_assets(archive: DandiArchive, version: ResolvedVersion) -> Iterator[CatalogAsset]:
+    """List the assets of a version; one request per thousand.
+
+    Raises
+    ------
+    ShadowzarrError
+        As `DandiArchive.list_assets` raises them.
+    """
+    for asset in archive.list_assets(version.dandiset, version.version):
+        yield catalog_asset(asset, version)
+
+
+def catalog_asset(asset: Asset, version: ResolvedVersion) -> CatalogAsset:
+    """Take from an archive's asset what the catalogue needs.
+
+    All assets of a dandiset that is not open count as embargoed, whatever they say themselves.
+    """
+    return CatalogAsset(
+        dandiset=version.dandiset,
+        version=version.version,
+        asset_id=asset.asset_id,
+        path=asset.path,
+        size=asset.size,
+        etag=(asset.etag or "").strip('"'),
+        kind="zarr" if asset.zarr else "blob",
+        embargoed=asset.embargoed or not version.is_open,
+        download_url=asset.download_url,
+        blob_url=asset.blob_url or "",
+    )
+
+
+def _latest(dandiset: Dandiset) -> str:
+    if dandiset.most_recent_published_version is None:
+        raise NotInArchiveError(
+            f"dandiset {dandiset.identifier} has no published version, so there is no latest one; "
+            f"ask for version: {DRAFT}"
+        )
+    return dandiset.most_recent_published_version.version

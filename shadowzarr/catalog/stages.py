@@ -1,0 +1,294 @@
+"""The four stages of an asset: index, verify, publish, record; each a function of a few small values.
+
+Whoever orchestrates calls them in this order, each perhaps in its own task. The first two hand their
+work to a child process; the last two are renames and one small file.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ..errors import OutputError, ShadowzarrError
+from .child_pool import ChildPool
+from .clock import utc_now
+from .index_asset import IndexJob, IndexNews, IndexResult
+from .layout import OutputLayout
+from .libraries import library_versions
+from .plan import AssetWork
+from .publish import finish_asset, finish_failed, publish_references
+from .records import (
+    ErrorSummary,
+    IndexRecord,
+    Outcome,
+    RecordCounts,
+    SkippedObject,
+    Stage,
+    StageTime,
+    VerificationSummary,
+)
+from .resolve import ArchiveAddress
+from .verify_asset import ReferencesDifferError, VerificationOptions, VerifyJob
+
+INDEX_FUNCTION = "shadowzarr.catalog.index_asset:index_asset"
+VERIFY_FUNCTION = "shadowzarr.catalog.verify_asset:verify_asset"
+PRELOAD = ("shadowzarr.catalog.index_asset", "shadowzarr.catalog.verify_asset")
+"""What children import before their first job."""
+
+News = Callable[[AssetWork, IndexNews], None]
+
+
+class Workshop:
+    """What all assets of a run share. Not a dataclass: orchestrators look into those.
+
+    Parameters
+    ----------
+    public, private : OutputLayout
+        Outputs of open and of embargoed assets.
+    pool : ChildPool
+        Where files are read.
+    archive : ArchiveAddress
+    verification : VerificationOptions
+    news : callable, optional
+        Called, from any thread, with how far the indexing of an asset is.
+    """
+
+    def __init__(
+        self,
+        *,
+        public: OutputLayout,
+        private: OutputLayout | None,
+        pool: ChildPool,
+        archive: ArchiveAddress,
+        verification: VerificationOptions,
+        news: News | None = None,
+    ) -> None:
+        self.public = public
+        self.private = private
+        self.pool = pool
+        self.archive = archive
+        self.verification = verification
+        self.news = news
+
+    def layout(self, work: AssetWork) -> OutputLayout:
+        """Return the output that an asset goes to.
+
+        Raises
+        ------
+        OutputError
+            When the asset is embargoed and there is no private output.
+        """
+        if not work.private:
+            return self.public
+        if self.private is None:
+            raise OutputError(f"{work.asset.path} is embargoed and there is no private output")
+        return self.private
+
+
+@dataclass(frozen=True)
+class Done[T]:
+    """What a stage gives, and when it ran."""
+
+    value: T
+    time: StageTime
+
+
+@dataclass(frozen=True)
+class Published:
+    """Where references are, relative to the output, and what they take."""
+
+    references: str
+    nbytes: int
+    files: int
+
+
+@dataclass(frozen=True)
+class AssetResults:
+    """What the stages of one asset have given so far."""
+
+    indexed: Done[IndexResult] | None = None
+    verified: Done[VerificationSummary] | None = None
+    published: Done[Published] | None = None
+
+    @property
+    def times(self) -> list[StageTime]:
+        """Times of the stages that ended."""
+        ended = (self.indexed, self.verified, self.published)
+        return [done.time for done in ended if done is not None]
+
+
+def index(workshop: Workshop, work: AssetWork, twin: Path | None = None) -> Done[IndexResult]:
+    """Make an asset's references in a child process and write them to staging.
+
+    Parameters
+    ----------
+    workshop : Workshop
+    work : AssetWork
+    twin : Path, optional
+        Record of an asset with the same blob.
+
+    Raises
+    ------
+    ChildFailedError
+        When the process was lost.
+    ShadowzarrError
+        As `shadowzarr.catalog.index_asset.index_asset` raises them.
+    """
+    layout, clock = workshop.layout(work), _Stopwatch("index")
+    job = IndexJob(
+        url=work.url,
+        staged=layout.staged_references(work.asset),
+        size=work.asset.size,
+        etag=work.asset.etag,
+        options=work.options,
+        archive=workshop.archive,
+        twin=twin,
+        output=layout.folder,
+    )
+    news = workshop.news
+    result = workshop.pool.run(
+        INDEX_FUNCTION, job, progress=(lambda n: news(work, n)) if news is not None else None
+    )
+    return Done(result.value, clock.stop(result.worker))
+
+
+def verify(workshop: Workshop, work: AssetWork) -> Done[VerificationSummary]:
+    """Compare staged references with the file, in a child process.
+
+    Raises
+    ------
+    ReferencesDifferError
+        When they differ.
+    ShadowzarrError
+        As for `index`.
+    """
+    clock = _Stopwatch("verify")
+    staged = workshop.layout(work).staged_references(work.asset)
+    job = VerifyJob(work.url, staged, workshop.verification, workshop.archive)
+    result = workshop.pool.run(VERIFY_FUNCTION, job)
+    return Done(result.value, clock.stop(result.worker))
+
+
+def publish(workshop: Workshop, work: AssetWork) -> Done[Published]:
+    """Give an asset's staged references their final name."""
+    layout, clock = workshop.layout(work), _Stopwatch("publish")
+    final, nbytes, files = publish_references(layout, work.asset)
+    return Done(Published(layout.relative(final), nbytes, files), clock.stop())
+
+
+def record(workshop: Workshop, work: AssetWork, results: AssetResults) -> IndexRecord:
+    """Write the record of an asset whose references are published."""
+    made = success_record(work, results)
+    finish_asset(workshop.layout(work), work.asset, made)
+    return made
+
+
+def record_failure(
+    workshop: Workshop,
+    work: AssetWork,
+    results: AssetResults,
+    failure: ErrorSummary,
+    verification: VerificationSummary | None = None,
+) -> IndexRecord:
+    """Write the record of an asset that failed; arguments as for `failure_record`."""
+    made = failure_record(work, results, failure, verification)
+    finish_failed(workshop.layout(work), work.asset, made)
+    return made
+
+
+def success_record(work: AssetWork, results: AssetResults) -> IndexRecord:
+    """Put together what is known of an asset whose references are published."""
+    indexed, verified, published = results.indexed, results.verified, results.published
+    if indexed is None or published is None:
+        raise ValueError("an asset is recorded only when it was indexed and published")
+    found = indexed.value
+    return _record(
+        work,
+        results,
+        outcome="partial" if found.skipped else "indexed",
+        details=_Details(
+            counts=found.counts,
+            skipped=found.skipped,
+            statistics=found.statistics,
+            repointed_from=found.repointed_from,
+            verification=verified.value if verified is not None else None,
+            published=published.value,
+        ),
+    )
+
+
+def failure_record(
+    work: AssetWork,
+    results: AssetResults,
+    failure: ErrorSummary,
+    verification: VerificationSummary | None = None,
+) -> IndexRecord:
+    """Put together what is known of an asset that failed; ``verification`` when that is why."""
+    details = _Details(error=failure, verification=verification)
+    return _record(work, results, outcome="failed", details=details)
+
+
+def error_summary(stage: Stage, error: BaseException) -> ErrorSummary:
+    """Describe an error for a record: a sentence, never a traceback."""
+    transient = bool(getattr(error, "transient", False))
+    message = " ".join(str(error).split()) or "no message"
+    if not isinstance(error, ShadowzarrError):
+        message = f"unexpected {type(error).__name__}: {message}"
+    return ErrorSummary(stage, type(error).__name__, message, transient)
+
+
+def verification_of(error: BaseException) -> VerificationSummary | None:
+    """Return what a verification found that ended in an error."""
+    return error.summary if isinstance(error, ReferencesDifferError) else None
+
+
+@dataclass(frozen=True)
+class _Details:
+    counts: RecordCounts = field(default_factory=RecordCounts)
+    skipped: list[SkippedObject] = field(default_factory=list)
+    statistics: dict[str, float] = field(default_factory=dict)
+    repointed_from: str | None = None
+    verification: VerificationSummary | None = None
+    published: Published | None = None
+    error: ErrorSummary | None = None
+
+
+def _record(work: AssetWork, results: AssetResults, *, outcome: Outcome, details: _Details) -> IndexRecord:
+    asset, published = work.asset, details.published
+    return IndexRecord(
+        asset_id=asset.asset_id,
+        dandiset=asset.dandiset,
+        version=asset.version,
+        path=asset.path,
+        etag=asset.etag,
+        size=asset.size,
+        url=work.url,
+        options=work.options.as_json(),
+        options_digest=work.key.options_digest,
+        format_version=work.key.format_version,
+        outcome=outcome,
+        private=work.private,
+        references=published.references if published is not None else None,
+        references_bytes=published.nbytes if published is not None else 0,
+        references_files=published.files if published is not None else 0,
+        repointed_from=details.repointed_from,
+        counts=details.counts,
+        skipped=details.skipped,
+        verification=details.verification,
+        error=details.error,
+        statistics=details.statistics,
+        stages=results.times,
+        libraries=library_versions(),
+    )
+
+
+class _Stopwatch:
+    def __init__(self, stage: Stage) -> None:
+        self._stage = stage
+        self._started = utc_now()
+        self._start = time.perf_counter()
+
+    def stop(self, worker: int | None = None) -> StageTime:
+        return StageTime(self._stage, self._started, round(time.perf_counter() - self._start, 4), worker)
