@@ -1,0 +1,100 @@
+import json
+import math
+
+import pytest
+
+from shadowzarr import RfsBuilder, decode_attributes
+from shadowzarr.store.locate import Locator
+from shadowzarr.store.served_metadata import ServedMetadata
+
+ATTRIBUTES = {"nan": math.nan, "inf": [1.0, -math.inf], "text": "NaN", "bytes": b"\xff", "plain": 1}
+
+
+def document():
+    builder = RfsBuilder()
+    builder.add_group("", ATTRIBUTES)
+    builder.add_group("b", {"plain": "base64:x"})
+    builder.add_array("b/x", shape=[3], data_type="int16", chunk_shape=[3], attributes={"a": math.inf})
+    zstd = {"name": "zstd", "configuration": {}}
+    big = {"name": "bytes", "configuration": {"endian": "big"}}
+    builder.add_array("a", shape=[3], data_type="int16", chunk_shape=[3], codecs=[big, zstd])
+    return builder.build()
+
+
+def served(key, *, strict_json=False, rfs=None):
+    data = ServedMetadata(Locator(rfs or document()), strict_json=strict_json).get(key)
+    return None if data is None else json.loads(data)
+
+
+def refuse(token):
+    raise AssertionError(f"{token} is not strict JSON")
+
+
+def test_attributes_that_are_not_finite_are_numbers_again():
+    attributes = served("zarr.json")["attributes"]
+    assert math.isnan(attributes["nan"])
+    assert attributes["inf"] == [1.0, -math.inf]
+    assert attributes["text"] == "NaN"
+    assert attributes["bytes"] == "base64:/w=="
+    assert [entry["name"] for entry in attributes["zarr_conventions"]] == ["bytes-attributes"]
+    assert "zarr_conventions" not in served("b/x/zarr.json")["attributes"]
+
+
+def test_decoding_gives_the_same_either_way():
+    for strict_json in (False, True):
+        decoded = decode_attributes(served("zarr.json", strict_json=strict_json)["attributes"])
+        assert math.isnan(decoded.pop("nan"))
+        assert decoded == {k: v for k, v in ATTRIBUTES.items() if k != "nan"}
+
+
+def test_strict_json_is_as_stored():
+    rfs = document()
+    metadata = ServedMetadata(Locator(rfs), strict_json=True)
+    for key in ("b/zarr.json", "b/x/zarr.json", "a/zarr.json"):
+        assert json.loads(metadata.get(key)) == json.loads(rfs["refs"][key])
+    root = json.loads(metadata.get("zarr.json"), parse_constant=refuse)
+    del root["consolidated_metadata"]
+    assert root == json.loads(rfs["refs"]["zarr.json"])
+
+
+def test_strict_json_of_documents_with_bare_nan():
+    rfs = {"version": 1, "refs": {"zarr.json": '{"zarr_format":3,"node_type":"group","attributes":{"a":[NaN]}}'}}
+    data = ServedMetadata(Locator(rfs), strict_json=True).get("zarr.json")
+    attributes = json.loads(data, parse_constant=refuse)["attributes"]
+    assert attributes["a"] == ["NaN"]
+    assert math.isnan(decode_attributes(attributes)["a"][0])
+    assert math.isnan(served("zarr.json", rfs=rfs)["attributes"]["a"][0])
+
+
+def test_plain_arrays_read_in_parts_and_others_do_not():
+    assert served("b/x/zarr.json")["codecs"] == [
+        {"name": "shadowzarr.bytes", "configuration": {"endian": "little"}}
+    ]
+    assert [codec["name"] for codec in served("a/zarr.json")["codecs"]] == ["bytes", "zstd"]
+    assert served("b/x/zarr.json", strict_json=True)["codecs"][0]["name"] == "bytes"
+
+
+@pytest.mark.parametrize("strict_json", [False, True])
+def test_the_root_carries_all_nodes_in_the_order_of_the_document(strict_json):
+    consolidated = served("zarr.json", strict_json=strict_json)["consolidated_metadata"]
+    assert consolidated["kind"] == "inline"
+    assert consolidated["must_understand"] is False
+    assert list(consolidated["metadata"]) == ["b", "b/x", "a"]
+    for path, node in consolidated["metadata"].items():
+        assert node == served(f"{path}/zarr.json", strict_json=strict_json)
+
+
+def test_a_stale_copy_is_replaced():
+    rfs = document()
+    root = json.loads(rfs["refs"]["zarr.json"])
+    rfs["refs"]["zarr.json"] = json.dumps({**root, "consolidated_metadata": {"metadata": {"gone": {}}}})
+    assert "gone" not in served("zarr.json", rfs=rfs)["consolidated_metadata"]["metadata"]
+
+
+def test_text_that_is_no_utf8_survives():
+    rfs = {"version": 1, "refs": {"zarr.json": '{"node_type":"group","attributes":{"a":"\\ud800é"}}'}}
+    assert ServedMetadata(Locator(rfs), strict_json=False).get("zarr.json")
+
+
+def test_a_node_that_is_not_there():
+    assert served("none/zarr.json") is None
