@@ -20,7 +20,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -36,6 +36,7 @@ from .child_errors import (
 )
 from .child_main import JOB_ERROR, JOB_PROGRESS, Job
 from .child_messages import MessageReader, send
+from .clock import utc_now
 
 MEMORY_LOOK_SECONDS = 0.05
 """How often a running job's memory is looked at; a process can touch about 100 MB in that time."""
@@ -49,10 +50,15 @@ Progress = Callable[[Any], None]
 
 @dataclass(frozen=True)
 class JobResult:
-    """What a job returned, and which slot of the pool ran it."""
+    """What a job returned, and which slot of the pool ran it, when and for how many seconds.
+
+    The time counts from when the job was handed to a process that was ready for it.
+    """
 
     value: Any
     worker: int
+    started: str
+    seconds: float
 
 
 class ChildPool:
@@ -119,7 +125,10 @@ class ChildPool:
         try:
             self._refuse_when_closed()
             job: Job = (function, arguments, progress is not None)
-            return JobResult(slot.run(job, progress, self._limits), slot.number)
+            slot.wait_until_ready()
+            started, start = utc_now(), time.perf_counter()
+            value = slot.run(job, progress, self._limits)
+            return JobResult(value, slot.number, started, round(time.perf_counter() - start, 4))
         except ChildCrashedError:
             self._refuse_when_closed()
             raise
@@ -181,15 +190,23 @@ class _Slot:
         with self._lock:
             self._discard()
 
+    def wait_until_ready(self) -> None:
+        with self._discarding():
+            self.ensure_started().wait_until_ready()
+
     def run(self, job: Job, progress: Progress | None, limits: _Limits) -> Any:
-        child = self.ensure_started()
+        with self._discarding():
+            outcome = self.ensure_started().run(job, progress, limits)
+        return outcome.value_or_raise()
+
+    @contextlib.contextmanager
+    def _discarding(self) -> Iterator[None]:
+        """Give the process up when it is lost, or in the middle of a job that nobody waits for."""
         try:
-            child.wait_until_ready()
-            outcome = child.run(job, progress, limits)
-        except BaseException:  # the process is lost, or in the middle of a job nobody waits for
+            yield
+        except BaseException:
             self.discard()
             raise
-        return outcome.value_or_raise()
 
     def _discard(self) -> None:
         if self._child is not None:

@@ -91,7 +91,7 @@ def index_asset(job: IndexJob, *, progress: Callable[[IndexNews], None] | None =
     """
     job.archive.register()
     if job.twin is not None and job.output is not None:
-        known = repoint(job.twin, output=job.output, url=job.url, staged=job.staged)
+        known = repoint(job.twin, output=job.output, url=job.url, etag=job.etag, staged=job.staged)
         if known is not None:
             return IndexResult(known.counts, known.skipped, repointed_from=known.asset_id)
     reporter = _Reporter(progress)

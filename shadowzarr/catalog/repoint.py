@@ -17,7 +17,7 @@ from ..write import DOCUMENT_NAME
 from .records import IndexRecord, read_record
 
 
-def repoint(twin: Path, *, output: Path, url: str, staged: Path) -> IndexRecord | None:
+def repoint(twin: Path, *, output: Path, url: str, etag: str, staged: Path) -> IndexRecord | None:
     """Write the twin's references, pointed at another URL, to staging.
 
     Parameters
@@ -28,8 +28,10 @@ def repoint(twin: Path, *, output: Path, url: str, staged: Path) -> IndexRecord 
         The output folder it belongs to.
     url : str
         The URL to point at.
+    etag : str
+        Of the blob, without quotes; a twin that was replaced meanwhile has another.
     staged : Path
-        Where to write; removed when this gives up.
+        Where to write.
 
     Returns
     -------
@@ -40,24 +42,27 @@ def repoint(twin: Path, *, output: Path, url: str, staged: Path) -> IndexRecord 
         record = read_record(twin)
         references = output / str(record.references)
         document = references if references.is_file() else references / DOCUMENT_NAME
-        content = replace_url(document.read_bytes(), record.url, url)
+        content = replace_url(document.read_bytes(), record.url, url, etag=etag)
+        if content is None:
+            return None
+        _write(content, references, staged)
     except (OSError, InvalidReferencesError):
-        return None  # gone or replaced meanwhile; nothing is lost but the shortcut
-    if content is None:
+        # Gone or replaced meanwhile: nothing is lost but the shortcut.
+        shutil.rmtree(staged, ignore_errors=True)
         return None
-    if references.is_file():
-        staged.parent.mkdir(parents=True, exist_ok=True)
-        staged.write_bytes(content)
-    else:
-        shutil.copytree(references, staged, ignore=shutil.ignore_patterns(DOCUMENT_NAME), dirs_exist_ok=True)
-        (staged / DOCUMENT_NAME).write_bytes(content)
     return record
 
 
-def replace_url(document: bytes, old: str, new: str) -> bytes | None:
-    """Replace a source's URL in a document, or return nothing when it stands where it should not."""
+def replace_url(document: bytes, old: str, new: str, *, etag: str) -> bytes | None:
+    """Replace a source's URL in a document.
+
+    Returns nothing when the URL stands where it should not, or the source is another than ``etag``.
+    """
     quoted_old, quoted_new = orjson.dumps(old), orjson.dumps(new)
-    places = count_places(orjson.loads(document), old)
+    rfs = orjson.loads(document)
+    if rfs.get("sources", {}).get(old, {}).get("etag", "").strip('"') != etag:
+        return None
+    places = count_places(rfs, old)
     if not places or document.count(quoted_old) != places or document.count(old.encode()) != places:
         return None
     return document.replace(quoted_old, quoted_new)
@@ -70,3 +75,12 @@ def count_places(rfs: Rfs, url: str) -> int:
     found += [entry["url"] for entry in rfs.get("gen", [])]
     found += [value[0] for value in rfs["refs"].values() if isinstance(value, list)]
     return found.count(url)
+
+
+def _write(document: bytes, references: Path, staged: Path) -> None:
+    if references.is_file():
+        staged.parent.mkdir(parents=True, exist_ok=True)
+        staged.write_bytes(document)
+        return
+    shutil.copytree(references, staged, ignore=shutil.ignore_patterns(DOCUMENT_NAME), dirs_exist_ok=True)
+    (staged / DOCUMENT_NAME).write_bytes(document)

@@ -10,9 +10,10 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from ..errors import OutputError, ShadowzarrError
-from .child_pool import ChildPool
+from .child_pool import ChildPool, JobResult
 from .clock import utc_now
 from .index_asset import IndexJob, IndexNews, IndexResult
 from .layout import OutputLayout
@@ -136,7 +137,7 @@ def index(workshop: Workshop, work: AssetWork, twin: Path | None = None) -> Done
     ShadowzarrError
         As `shadowzarr.catalog.index_asset.index_asset` raises them.
     """
-    layout, clock = workshop.layout(work), _Stopwatch("index")
+    layout = workshop.layout(work)
     job = IndexJob(
         url=work.url,
         staged=layout.staged_references(work.asset),
@@ -151,7 +152,7 @@ def index(workshop: Workshop, work: AssetWork, twin: Path | None = None) -> Done
     result = workshop.pool.run(
         INDEX_FUNCTION, job, progress=(lambda n: news(work, n)) if news is not None else None
     )
-    return Done(result.value, clock.stop(result.worker))
+    return _done("index", result)
 
 
 def verify(workshop: Workshop, work: AssetWork) -> Done[VerificationSummary]:
@@ -164,18 +165,19 @@ def verify(workshop: Workshop, work: AssetWork) -> Done[VerificationSummary]:
     ShadowzarrError
         As for `index`.
     """
-    clock = _Stopwatch("verify")
     staged = workshop.layout(work).staged_references(work.asset)
     job = VerifyJob(work.url, staged, workshop.verification, workshop.archive)
     result = workshop.pool.run(VERIFY_FUNCTION, job)
-    return Done(result.value, clock.stop(result.worker))
+    return _done("verify", result)
 
 
 def publish(workshop: Workshop, work: AssetWork) -> Done[Published]:
     """Give an asset's staged references their final name."""
-    layout, clock = workshop.layout(work), _Stopwatch("publish")
+    layout = workshop.layout(work)
+    started, start = utc_now(), time.perf_counter()
     final, nbytes, files = publish_references(layout, work.asset)
-    return Done(Published(layout.relative(final), nbytes, files), clock.stop())
+    took = StageTime("publish", started, round(time.perf_counter() - start, 4))
+    return Done(Published(layout.relative(final), nbytes, files), took)
 
 
 def record(workshop: Workshop, work: AssetWork, results: AssetResults) -> IndexRecord:
@@ -284,11 +286,5 @@ def _record(work: AssetWork, results: AssetResults, *, outcome: Outcome, details
     )
 
 
-class _Stopwatch:
-    def __init__(self, stage: Stage) -> None:
-        self._stage = stage
-        self._started = utc_now()
-        self._start = time.perf_counter()
-
-    def stop(self, worker: int | None = None) -> StageTime:
-        return StageTime(self._stage, self._started, round(time.perf_counter() - self._start, 4), worker)
+def _done(stage: Stage, result: JobResult) -> Done[Any]:
+    return Done(result.value, StageTime(stage, result.started, result.seconds, result.worker))

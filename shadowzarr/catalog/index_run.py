@@ -1,0 +1,302 @@
+"""A whole run over dandisets: what is asked for, the steps around the assets, and the summary.
+
+`index_dandisets` runs all of it from a plain script. ``flows`` calls the same steps as tasks.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+import orjson
+
+from ..access.dandi_api import DandiArchive
+from ..errors import OutputError
+from .asset_window import BlobKey, ThreadStages, known_twins, run_assets
+from .assets import CatalogAsset
+from .atomic_files import write_whole
+from .child_pool import ChildPool
+from .clock import utc_now
+from .layout import Listing, OutputLayout, RecordKey
+from .libraries import library_versions
+from .lock import output_lock
+from .options import ReferenceOptions
+from .plan import UNCHANGED, AssetWork, Plan, SelectionRules, make_plan, twins
+from .publish import clear_staging, remove_empty_staging
+from .records import IndexRecord
+from .resolve import ArchiveAddress, ResolvedVersion, resolve_assets, resolve_version
+from .run_summary import RunSummary, SkippedAsset
+from .stages import PRELOAD, News, Workshop
+from .verify_asset import VerificationOptions
+
+SPARE_ASSETS = 2
+"""Assets in flight beyond the processes, so that none waits while others are published."""
+
+
+@dataclass(frozen=True)
+class DandisetRequest:
+    """One dandiset: six digits, ``draft``, ``latest`` or a published version, and what is wanted of it."""
+
+    dandiset: str
+    version: str = "draft"
+    rules: SelectionRules = field(default_factory=SelectionRules)
+
+
+@dataclass(frozen=True)
+class IndexRequest:
+    """What a run is asked to do.
+
+    Attributes
+    ----------
+    archive : ArchiveAddress
+    dandisets : tuple of DandisetRequest
+    output : Path
+        Folder for open assets.
+    private_output : Path, optional
+        Folder for embargoed assets, which are passed over without it.
+    options : ReferenceOptions
+    verification : VerificationOptions
+    concurrency : int
+        Child processes.
+    timeout : float, optional
+        Seconds that one stage of one asset may take.
+    memory_limit : int, optional
+        Bytes of memory that a child process may take.
+    stop_on_error : bool
+        Whether to start no further asset after one failed.
+    """
+
+    archive: ArchiveAddress
+    dandisets: tuple[DandisetRequest, ...]
+    output: Path
+    private_output: Path | None = None
+    options: ReferenceOptions = field(default_factory=ReferenceOptions)
+    verification: VerificationOptions = field(default_factory=VerificationOptions)
+    concurrency: int = 2
+    timeout: float | None = None
+    memory_limit: int | None = None
+    stop_on_error: bool = False
+
+    @property
+    def window(self) -> int:
+        """Assets in flight at once."""
+        return self.concurrency + SPARE_ASSETS
+
+    @property
+    def public(self) -> OutputLayout:
+        """Places of open assets."""
+        return OutputLayout(self.output, self.options)
+
+    @property
+    def private(self) -> OutputLayout | None:
+        """Places of embargoed assets."""
+        return None if self.private_output is None else OutputLayout(self.private_output, self.options)
+
+    @property
+    def layouts(self) -> list[OutputLayout]:
+        """Both outputs, or the one there is."""
+        return [self.public] if self.private is None else [self.public, self.private]
+
+
+@dataclass
+class RunLog:
+    """What a run has gathered for its summary."""
+
+    started: str = field(default_factory=utc_now)
+    start: float = field(default_factory=time.perf_counter)
+    versions: list[ResolvedVersion] = field(default_factory=list)
+    plan: Plan = field(default_factory=Plan)
+    records: list[IndexRecord] = field(default_factory=list)
+
+
+def index_dandisets(request: IndexRequest, *, news: News | None = None) -> RunSummary:
+    """Index dandisets from a plain script, without an orchestrator.
+
+    Raises
+    ------
+    ShadowzarrError
+        When the run as a whole is impossible. A failing asset ends as a record.
+    """
+    log = RunLog()
+    with output_session(request):
+        with request.archive.open() as archive:
+            log.versions = resolve_versions(archive, request)
+            for version, wanted in zip(log.versions, request.dandisets, strict=True):
+                assets = list(resolve_assets(archive, version))
+                log.plan.extend(plan_version(request, version, assets, wanted.rules))
+        with child_pool(request) as pool:
+            workshop = open_workshop(request, pool, news=news)
+            with ThreadStages(workshop, request.window) as runner:
+                log.records = list(
+                    run_assets(
+                        log.plan.work,
+                        runner,
+                        window=request.window,
+                        twins=twins_of(request, log.plan),
+                        record_path=record_finder(workshop),
+                        stop_on_error=request.stop_on_error,
+                    )
+                )
+        write_skipped(request, log)
+    return summarise_run(request, log, flow="index_dandisets")
+
+
+@contextlib.contextmanager
+def output_session(request: IndexRequest) -> Iterator[None]:
+    """Hold the outputs for one run, cleared of what an interrupted run left.
+
+    Raises
+    ------
+    OutputBusyError
+        When another run holds one of them.
+    OutputError
+        When one cannot be written.
+    """
+    with contextlib.ExitStack() as stack:
+        for layout in request.layouts:
+            stack.enter_context(output_lock(layout.workings / "lock"))
+            clear_staging(layout)
+        try:
+            yield
+        finally:
+            for layout in request.layouts:
+                remove_empty_staging(layout)
+
+
+def resolve_versions(archive: DandiArchive, request: IndexRequest) -> list[ResolvedVersion]:
+    """Find the dandisets that are asked for; one request each.
+
+    Raises
+    ------
+    ShadowzarrError
+        When one is not there, not readable, or the archive does not answer.
+    """
+    return [resolve_version(archive, each.dandiset, each.version) for each in request.dandisets]
+
+
+def plan_version(
+    request: IndexRequest,
+    version: ResolvedVersion,
+    assets: Iterable[CatalogAsset],
+    rules: SelectionRules,
+) -> Plan:
+    """Decide what to do about the assets of a version, from a listing of the outputs."""
+    place = (version.dandiset, version.version)
+    private = request.private
+    return make_plan(
+        assets,
+        rules,
+        public=request.public,
+        public_listing=request.public.list_version(*place),
+        private=private,
+        private_listing=None if private is None else private.list_version(*place),
+    )
+
+
+def child_pool(request: IndexRequest) -> ChildPool:
+    """Return the processes in which files are read; not started yet."""
+    return ChildPool(
+        request.concurrency,
+        timeout=request.timeout,
+        memory_limit=request.memory_limit,
+        preload=PRELOAD,
+    )
+
+
+def open_workshop(request: IndexRequest, pool: ChildPool, *, news: News | None = None) -> Workshop:
+    """Put together what all assets of the run share."""
+    return Workshop(
+        public=request.public,
+        private=request.private,
+        pool=pool,
+        archive=request.archive,
+        verification=request.verification,
+        news=news,
+    )
+
+
+def twins_of(request: IndexRequest, plan: Plan) -> dict[BlobKey, Path]:
+    """Find the records of blobs that were indexed before; looks at nothing when there is no work."""
+    if not plan.work:
+        return {}
+    private = Listing() if request.private is None else request.private.list_all()
+    return known_twins(twins(request.public.list_all()), twins(private))
+
+
+def record_finder(workshop: Workshop) -> Callable[[AssetWork, IndexRecord], Path]:
+    """Return a function that tells where the record of an asset lies."""
+
+    def record_path(work: AssetWork, record: IndexRecord) -> Path:
+        key: RecordKey = work.key
+        return workshop.layout(work).record_path(work.asset, key, record.outcome)
+
+    return record_path
+
+
+def write_skipped(request: IndexRequest, log: RunLog) -> None:
+    """Write, beside the references of each version, which assets were passed over and why.
+
+    Unchanged assets have their records and are not named again; embargoed ones are named in the
+    private output only.
+
+    Raises
+    ------
+    OutputError
+        When a list cannot be written.
+    """
+    for version in log.versions:
+        of_version = [
+            asset
+            for asset in log.plan.skipped
+            if (asset.dandiset, asset.version) == (version.dandiset, version.version)
+            and asset.reason != UNCHANGED
+        ]
+        _write_list(request.public, version, [asset for asset in of_version if not asset.private])
+        if request.private is not None:
+            _write_list(request.private, version, [asset for asset in of_version if asset.private])
+
+
+def summarise_run(
+    request: IndexRequest,
+    log: RunLog,
+    *,
+    flow: str,
+    config_path: str = "",
+    config_digest: str = "",
+    warnings: Sequence[str] = (),
+) -> RunSummary:
+    """Put together what the run has done."""
+    return RunSummary(
+        flow=flow,
+        config_digest=config_digest,
+        config_path=config_path,
+        archive=request.archive.api_url,
+        output=str(request.output),
+        dandisets=[(version.dandiset, version.version) for version in log.versions],
+        started=log.started,
+        finished=utc_now(),
+        seconds=round(time.perf_counter() - log.start, 3),
+        versions=library_versions(),
+        records=log.records,
+        skipped=log.plan.skipped,
+        not_started=len(log.plan.work) - len(log.records),
+        left_out_before=log.plan.left_out_before,
+        warnings=list(warnings),
+    )
+
+
+def _write_list(layout: OutputLayout, version: ResolvedVersion, skipped: list[SkippedAsset]) -> None:
+    path = layout.skipped_path(version.dandiset, version.version)
+    if skipped:
+        options = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
+        write_whole(
+            path, orjson.dumps([asdict(asset) for asset in skipped], option=options), scratch=layout.staging
+        )
+        return
+    try:
+        path.unlink(missing_ok=True)
+    except OSError as error:
+        raise OutputError(f"cannot remove {path}: {error.strerror or error}") from error
