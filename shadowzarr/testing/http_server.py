@@ -57,7 +57,8 @@ class LoopbackServer:
     log : RequestLog
         Every request.
     errors : list of str
-        Tracebacks of failures inside the application; `close` raises when there are any.
+        Tracebacks of failures inside the application and of faults' actions; `close` raises when
+        there are any.
     effects : Effects
         What is done to every answer: the latency and bandwidth given above.
     """
@@ -191,6 +192,8 @@ class LoopbackServer:
     def _serve(self, connection: Connection) -> None:
         try:
             connection.serve()
+        except Exception:  # noqa: BLE001  (reported by close, whatever it is)
+            self.errors.append(traceback.format_exc())
         finally:
             with self._lock:
                 self._connections.pop(connection, None)

@@ -32,7 +32,7 @@ class RangeServer(LoopbackServer):
     """Serves the files below a folder.
 
     Files are looked up at each request, so that they may be added, replaced and removed while the
-    server runs. No file is loaded: ranges are read as they are sent.
+    server runs; symbolic links are followed. No file is loaded: ranges are read as they are sent.
 
     Parameters
     ----------
@@ -114,10 +114,10 @@ class _Files:
         return response
 
     def _find(self, name: str) -> Path | None:
-        if "\0" in name:
+        if "\0" in name or ".." in name.split("/"):
             return None
-        path = (self._folder / name).resolve()
-        return path if path.is_relative_to(self._folder) and path.is_file() else None
+        path = self._folder / name
+        return path if path.is_file() else None
 
 
 def _without_conditions(request: Request) -> dict[str, str]:

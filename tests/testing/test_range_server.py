@@ -33,12 +33,6 @@ def server(folder):
 
 
 @pytest.fixture
-def client():
-    with httpx.Client(timeout=20) as client:
-        yield client
-
-
-@pytest.fixture
 def url(server):
     return server.url("sub/a b.nwb")
 
@@ -288,7 +282,7 @@ def test_action_between_two_requests(client, server, folder, url):
 def test_slow_first_byte_lets_the_headers_through(server, url):
     server.faults.add(Fault(first_byte_delay=60))
     timeout = httpx.Timeout(5, read=0.2)
-    with httpx.Client(timeout=timeout) as client, client.stream("GET", url) as response:
+    with httpx.Client(timeout=timeout, verify=False) as client, client.stream("GET", url) as response:
         assert response.status_code == 200
         with pytest.raises(httpx.ReadTimeout):
             response.read()
@@ -296,7 +290,10 @@ def test_slow_first_byte_lets_the_headers_through(server, url):
 
 def test_latency_comes_before_the_headers(server, url):
     server.faults.add(Fault(latency=60))
-    with httpx.Client(timeout=httpx.Timeout(5, read=0.2)) as client, pytest.raises(httpx.ReadTimeout):
+    with (
+        httpx.Client(timeout=httpx.Timeout(5, read=0.2), verify=False) as client,
+        pytest.raises(httpx.ReadTimeout),
+    ):
         client.get(url)
 
 
@@ -345,12 +342,12 @@ def test_log_counts(client, server, url):
 def test_most_requests_in_flight(server, url):
     gate = threading.Barrier(4, timeout=10)
     server.faults.add(Fault(action=gate.wait))
-    with httpx.Client() as client, ThreadPoolExecutor(4) as pool:
+    with httpx.Client(verify=False) as client, ThreadPoolExecutor(4) as pool:
         assert {r.status_code for r in pool.map(client.get, [url] * 4)} == {200}
     assert server.log.max_in_flight == 4
     server.faults.clear()
     server.log.clear()
-    with httpx.Client() as client:
+    with httpx.Client(verify=False) as client:
         for _ in range(3):
             client.get(url)
     assert server.log.max_in_flight == 1
@@ -409,7 +406,7 @@ def open_descriptors():
 
 def test_nothing_is_left_behind(folder):
     threads, descriptors = set(threading.enumerate()), open_descriptors()
-    with httpx.Client() as client:
+    with httpx.Client(verify=False) as client:
         with RangeServer(folder) as server:
             address = server.url("empty")
             server.faults.add(Fault(latency=3600, path="empty"))
@@ -443,3 +440,20 @@ def test_failure_of_the_application_comes_out(client, folder):
     assert client.get(server.url("empty")).status_code == 500
     with pytest.raises(RuntimeError, match="broken on purpose"):
         server.close()
+
+
+def test_failure_of_an_action_comes_out(client, folder):
+    server = RangeServer(folder).start()
+    server.faults.add(Fault(action=lambda: 1 / 0))
+    with pytest.raises(httpx.RemoteProtocolError):
+        client.get(server.url("empty"))
+    with pytest.raises(RuntimeError, match="ZeroDivisionError"):
+        server.close()
+    assert server.log.entries[0].is_broken
+
+
+def test_symbolic_links_are_followed(client, folder, server, tmp_path_factory):
+    elsewhere = tmp_path_factory.mktemp("elsewhere") / "x"
+    elsewhere.write_bytes(b"there")
+    (folder / "link").symlink_to(elsewhere)
+    assert client.get(server.url("link")).content == b"there"

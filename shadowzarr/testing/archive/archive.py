@@ -1,4 +1,4 @@
-"""The state of an archive, and what uploaders, owners and curators do to it.
+"""An archive, and what uploaders, owners and curators do to it.
 
 How it is served is left to the API and the object store, what it is made from to
 `shadowzarr.testing.archive.folder`.
@@ -7,16 +7,15 @@ How it is served is left to the API and the object store, what it is made from t
 from __future__ import annotations
 
 import re
-import threading
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from ...errors import NotInArchiveError, UsageError
-from ..digests import FileMemo, dandi_etag, md5, sha256
+from ...errors import UsageError
+from ..digests import FileMemo
 from .contents import (
     DRAFT,
     Asset,
@@ -29,16 +28,16 @@ from .contents import (
     ZarrStore,
     stable_uuid,
 )
+from .holdings import Holdings
 from .zarr_checksum import zarr_checksum
 
 START = datetime(2025, 1, 2, 3, 4, 5, tzinfo=UTC)
 _TICK = timedelta(seconds=1)
 _IDENTIFIER = re.compile(r"\d{6}", re.ASCII)
 _VERSION = re.compile(r"0\.\d{6}\.\d{4}", re.ASCII)
-_SHA256_LIMIT = 64 * 2**20
 
 
-class Archive:
+class Archive(Holdings):
     """An archive in memory whose bytes are files on disk.
 
     Ids are made from content and path, and time advances by a second with each change, so the same
@@ -49,18 +48,6 @@ class Archive:
     start : datetime
         Time of the first change, in UTC.
 
-    Attributes
-    ----------
-    lock : threading.RLock
-        Held while a request is answered; hold it to make several changes at once.
-    users : dict of str to User
-        By key.
-    dandisets : dict of str to Dandiset
-        By identifier.
-    tagged_blobs : set of str
-        Ids of blobs that the store refuses to unsigned requests although their dandiset is open:
-        it has happened that an embargo tag stayed on a blob.
-
     Examples
     --------
     >>> archive = Archive()
@@ -69,17 +56,7 @@ class Archive:
     """
 
     def __init__(self, *, start: datetime = START) -> None:
-        self.lock = threading.RLock()
-        self.users: dict[str, User] = {}
-        self.dandisets: dict[str, Dandiset] = {}
-        self.tagged_blobs: set[str] = set()
-        self.etag_of = FileMemo(dandi_etag)
-        self.md5_of = FileMemo(md5)
-        self._sha256_of = FileMemo(sha256)
-        self._assets: dict[str, Asset] = {}
-        self._blobs: dict[str, Blob] = {}
-        self._zarrs: dict[str, ZarrStore] = {}
-        self._homes: defaultdict[str, set[str]] = defaultdict(set)
+        super().__init__()
         self._same: Counter[tuple[str, str, str]] = Counter()
         self._now = start
 
@@ -126,19 +103,6 @@ class Archive:
             dandiset.versions[DRAFT] = Version(DRAFT, now, now)
             self.dandisets[identifier] = dandiset
         return dandiset
-
-    def dandiset(self, identifier: str) -> Dandiset:
-        """Give a dandiset.
-
-        Raises
-        ------
-        NotInArchiveError
-            When there is none of this identifier.
-        """
-        try:
-            return self.dandisets[identifier]
-        except KeyError:
-            raise NotInArchiveError(f"no dandiset {identifier} in the archive") from None
 
     def set_embargo(self, identifier: str, embargo: EmbargoStatus) -> None:
         """Change whether a dandiset is open."""
@@ -316,64 +280,6 @@ class Archive:
             draft = self.dandiset(identifier).draft
             del draft.assets[path]
             self.touch(draft)
-
-    # Looking up
-
-    def asset(self, asset_id: str) -> Asset:
-        """Give an asset, also one that has left every version."""
-        try:
-            return self._assets[asset_id]
-        except KeyError:
-            raise NotInArchiveError(f"no asset {asset_id} in the archive") from None
-
-    def asset_at(self, identifier: str, path: str, *, version: str = DRAFT) -> Asset:
-        """Give the asset at a path of a version."""
-        versions = self.dandiset(identifier).versions
-        if version not in versions or path not in versions[version].assets:
-            raise NotInArchiveError(f"no asset {path} in {identifier}/{version}")
-        return self._assets[versions[version].assets[path]]
-
-    def assets(self, identifier: str, version: str = DRAFT) -> list[Asset]:
-        """Give the assets of a version, in the order of their addition."""
-        return [
-            self._assets[asset_id] for asset_id in self.dandiset(identifier).versions[version].assets.values()
-        ]
-
-    def blob(self, blob_id: str) -> Blob:
-        """Give a blob."""
-        try:
-            return self._blobs[blob_id]
-        except KeyError:
-            raise NotInArchiveError(f"no blob {blob_id} in the archive") from None
-
-    def blobs(self) -> list[Blob]:
-        """Give all blobs."""
-        with self.lock:
-            return list(self._blobs.values())
-
-    def zarr(self, zarr_id: str) -> ZarrStore:
-        """Give a Zarr store."""
-        try:
-            return self._zarrs[zarr_id]
-        except KeyError:
-            raise NotInArchiveError(f"no zarr {zarr_id} in the archive") from None
-
-    def size(self, asset: Asset) -> int:
-        """Give the bytes of an asset."""
-        return self._zarrs[asset.zarr_id].size if asset.zarr_id else self._blobs[asset.blob_id or ""].size
-
-    def sha256(self, blob: Blob) -> str | None:
-        """Give the SHA-256 of a blob; None above 64 MiB, as for one not computed yet."""
-        return self._sha256_of(blob.file) if blob.size <= _SHA256_LIMIT else None
-
-    def homes(self, content_id: str) -> list[Dandiset]:
-        """Give the dandisets that a blob or Zarr store is or was in."""
-        return [self.dandisets[identifier] for identifier in sorted(self._homes[content_id])]
-
-    def is_embargoed(self, content_id: str) -> bool:
-        """Whether a blob or Zarr store is in embargoed dandisets only."""
-        homes = self.homes(content_id)
-        return bool(homes) and all(dandiset.embargo != "OPEN" for dandiset in homes)
 
     # Time
 

@@ -56,8 +56,8 @@ def serve_folder(
             f"cannot listen on {host} (ports {api_port} and {store_port}): {error}; choose other ports"
         ) from error
     try:
-        announce(announcement(server, archive))
         with _interrupted_by_sigterm():
+            announce(announcement(server, archive))
             (stop or threading.Event()).wait()
     except KeyboardInterrupt:
         pass  # this is how it is stopped

@@ -198,11 +198,11 @@ def test_folder_levels(get, nwb):
 # Listings
 
 
-def test_pages_of_assets(get, server):
+def test_pages_of_assets(get, server, client):
     first = get(f"{DRAFT}/assets/?page_size=3&order=path").json()
     assert (first["count"], first["previous"], len(first["results"])) == (4, None, 3)
     assert first["next"] == f"{server.api_url}{DRAFT}/assets/?order=path&page=2&page_size=3"
-    second = httpx.get(first["next"]).json()
+    second = client.get(first["next"]).json()
     assert (second["count"], second["next"], len(second["results"])) == (None, None, 1)
     assert second["previous"] == f"{server.api_url}{DRAFT}/assets/?order=path&page_size=3"
     beyond = get(f"{DRAFT}/assets/?page=9")
@@ -214,9 +214,9 @@ def test_next_names_the_host_of_the_request(get, server):
     assert response.json()["next"].startswith(f"http://localhost:{server.api.port}/api/")
 
 
-def test_pages_of_dandisets(get):
+def test_pages_of_dandisets(get, client):
     first = get("/dandisets/?page_size=1").json()
-    second = httpx.get(first["next"]).json()
+    second = client.get(first["next"]).json()
     assert (first["count"], second["count"], second["next"]) == (2, 2, None)
     beyond = get("/dandisets/?page=3")
     assert (beyond.status_code, beyond.json()) == (404, {"detail": "Invalid page."})
@@ -273,9 +273,9 @@ def test_nested_download(get, nwb, client):
     assert (response.status_code, len(response.content)) == (200, 10241)
 
 
-def test_inline_download(get, nwb, archive):
+def test_inline_download(get, nwb, archive, client):
     location = get(f"/assets/{nwb.asset_id}/download/?content_disposition=inline").headers["Location"]
-    response = httpx.get(location)
+    response = client.get(location)
     assert response.headers["Content-Disposition"].startswith("inline;")
     assert response.headers["Content-Type"] == "application/x-nwb"
     video = archive.asset_at("000001", "sub-01/video.mp4")
@@ -312,14 +312,14 @@ def test_blob_by_its_digest(client, server, archive, nwb):
     assert ask(value="0").status_code == 400
 
 
-def test_zarr_listing(get, archive):
+def test_zarr_listing(get, archive, client):
     zarr_id = archive.asset_at("000001", "sub-02/image.zarr").zarr_id
     record = get(f"/zarr/{zarr_id}/").json()
     assert (record["status"], record["file_count"], record["size"]) == ("Complete", 3, 10)
     first = get(f"/zarr/{zarr_id}/files/?limit=2").json()
     assert first.keys() == {"next", "results"}
     assert [row["Key"] for row in first["results"]] == ["x/c/0 1", "x/zarr.json"]
-    second = httpx.get(first["next"]).json()
+    second = client.get(first["next"]).json()
     assert ([row["Key"] for row in second["results"]], second["next"]) == (["zarr.json"], None)
     assert len(get(f"/zarr/{zarr_id}/files/?prefix=x/c").json()["results"]) == 1
     assert get(f"/zarr/{zarr_id}/files/?limit=x").status_code == 400
@@ -447,12 +447,12 @@ def test_ordered_faults(get, server):
     assert (failed.status_code, good.status_code) == (500, 200)
 
 
-def test_draft_that_changes_between_pages(get, server, archive):
+def test_draft_that_changes_between_pages(get, server, archive, client):
     server.api.faults.add(
         Fault(path="*/assets/", after=1, times=1, action=lambda: archive.remove_asset("000001", "README.txt"))
     )
     first = get(f"{DRAFT}/assets/?page_size=2&order=path").json()
-    second = httpx.get(first["next"]).json()
+    second = client.get(first["next"]).json()
     listed = [row["path"] for row in first["results"] + second["results"]]
     assert first["count"] == 4
     assert listed == ["README.txt", "sub-01/sub-01_ecephys.nwb", "sub-02/image.zarr"]

@@ -43,7 +43,7 @@ def test_announcement_and_end(folder):
 def test_signals_end_it(folder, number):
     before = signal.getsignal(signal.SIGTERM)
     threads = set(threading.enumerate())
-    timer = threading.Timer(0.5, os.kill, (os.getpid(), number))
+    timer = threading.Timer(0.1, os.kill, (os.getpid(), number))
 
     def announce(_):
         timer.start()
