@@ -15,7 +15,7 @@ import h5py
 import numpy as np
 from h5py import h5a, h5t
 
-from .object_names import decode_name, encode_name, why_not_a_node
+from .object_names import decode_name, encode_name, is_unicode
 from .reasons import CannotRepresentError, reading
 from .references import ReferenceResolver
 
@@ -62,18 +62,22 @@ def convert_attributes(
         with reading("the rest of its attributes"):
             h5a.iterate(item.id, lambda name, *_: names.append(name))
     except CannotRepresentError as error:
-        found.skipped.append(("", str(error)))
+        found.skipped.append(("*", str(error)))
     for name in sorted(names):
         text = decode_name(name)
         try:
-            if text in RESERVED:
-                raise CannotRepresentError("its name is reserved by the convention")
-            if why_not_a_node(f"x{text}"):
-                raise CannotRepresentError("its name is not UTF-8")
+            _check_name(text)
             found.values[text] = _convert(item, text, resolver, nodes)
         except CannotRepresentError as error:
             found.skipped.append((text, str(error)))
     return found
+
+
+def _check_name(name: str) -> None:
+    if name in RESERVED:
+        raise CannotRepresentError("its name is reserved by the convention")
+    if not is_unicode(name):
+        raise CannotRepresentError("its name is not UTF-8")
 
 
 def _convert(item: Any, name: str, resolver: ReferenceResolver, nodes: Set[str]) -> Any:

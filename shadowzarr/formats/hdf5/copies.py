@@ -52,10 +52,10 @@ def target_dtype(base: DType) -> DType:
     """
     if base.kind in "fc" and base.itemsize > (8 if base.kind == "f" else 16):
         return np.dtype("<f8" if base.kind == "f" else "<c16")
-    target = np.dtype(base.str).newbyteorder("<") if base.names is None else base
+    if base.hasobject or base.names is not None:
+        raise CannotRepresentError(f"Zarr has no data type for {base}")
+    target = np.dtype(base.str).newbyteorder("<")
     try:
-        if base.hasobject or base.names is not None:
-            raise NotInPlaceError(f"Zarr has no data type for {base}")
         zarr_data_type(target)
     except NotInPlaceError as error:
         raise CannotRepresentError(str(error)) from error

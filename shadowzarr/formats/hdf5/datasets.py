@@ -8,7 +8,6 @@ sequences to ``ragged``, everything else that h5py can read to ``copies``.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal

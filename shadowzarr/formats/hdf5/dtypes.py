@@ -23,6 +23,12 @@ _FLOATS = {
     h5t.IEEE_F64LE: "<f8",
     h5t.IEEE_F64BE: ">f8",
 }
+_BITFIELDS = {
+    1: ((h5t.STD_B8LE, "u1"), (h5t.STD_B8BE, "u1")),
+    2: ((h5t.STD_B16LE, "<u2"), (h5t.STD_B16BE, ">u2")),
+    4: ((h5t.STD_B32LE, "<u4"), (h5t.STD_B32BE, ">u4")),
+    8: ((h5t.STD_B64LE, "<u8"), (h5t.STD_B64BE, ">u8")),
+}
 _NUMPY_TAG = b"NUMPY:"
 _COMPLEX_SIZES = (8, 16)
 
@@ -65,7 +71,7 @@ def _stored(tid: h5t.TypeID) -> DType:
         case h5t.INTEGER:
             return _integer(tid, "u" if tid.get_sign() == h5t.SGN_NONE else "i")
         case h5t.BITFIELD:
-            return _integer(tid, "u")
+            return _bitfield(tid)
         case h5t.FLOAT:
             return _float(tid)
         case h5t.COMPLEX:
@@ -89,6 +95,16 @@ def _integer(tid: h5t.TypeID, kind: str) -> DType:
     if tid.get_precision() != 8 * size or tid.get_offset() != 0:
         raise NotInPlaceError(f"integers of {tid.get_precision()} bits in {8 * size}")
     return np.dtype(f"{_order(tid)}{kind}{size}")
+
+
+def _bitfield(tid: h5t.TypeBitfieldID) -> DType:
+    size = tid.get_size()
+    if size not in _BITFIELDS:
+        raise NotInPlaceError(f"bitfields of {size} bytes")
+    for standard, name in _BITFIELDS[size]:
+        if tid.equal(standard):
+            return np.dtype(name)
+    raise NotInPlaceError("a bitfield that does not use all of its bits")
 
 
 def _float(tid: h5t.TypeID) -> DType:
@@ -156,9 +172,10 @@ def _order(tid: h5t.TypeID) -> str:
 
 def _dtype_or_none(tid: h5t.TypeID) -> DType | None:
     try:
-        return tid.dtype
+        dtype: DType = tid.dtype
     except (TypeError, ValueError, KeyError):
         return None
+    return dtype
 
 
 def same_dtype(one: DType, other: DType) -> bool:

@@ -55,7 +55,7 @@ def is_shown(properties: h5p.PropDCID) -> bool:
     )
 
 
-def json_fill(value: np.ndarray[Any, DType] | np.generic) -> Any:
+def json_fill(value: Any) -> Any:
     """A fill value in its JSON form.
 
     Parameters

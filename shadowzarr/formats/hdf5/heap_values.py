@@ -183,12 +183,13 @@ def _leaf(member: h5t.TypeID, path: tuple[str, ...], dtype: DType) -> Column:
         return Column(path, "text", dtype)
     if member.get_class() == h5t.REFERENCE and member.equal(h5t.STD_REF_OBJ):
         return Column(path, "reference", dtype)
+    where = f"field {'.'.join(path)!r} of a compound"
+    if dtype.hasobject or dtype.subdtype is not None:
+        raise CannotRepresentError(f"{where}: Zarr has no data type for {_type_in_words(member)}")
     try:
-        if dtype.hasobject or dtype.subdtype is not None:
-            raise NotInPlaceError(f"Zarr has no data type for {_type_in_words(member)}")
         zarr_data_type(dtype)
     except NotInPlaceError as error:
-        raise CannotRepresentError(f"field {'.'.join(path)!r} of a compound: {error}") from error
+        raise CannotRepresentError(f"{where}: {error}") from error
     return Column(path, "plain", np.dtype(dtype.str).newbyteorder("<"))
 
 

@@ -18,7 +18,7 @@ def encode_name(name: str) -> bytes:
 
 
 def printable(name: str) -> str:
-    """A name that JSON can hold: surrogates are written as ``\\xNN``."""
+    """A name that JSON can hold: bytes that are not UTF-8 are written in hexadecimal."""
     return encode_name(name).decode("utf-8", "backslashreplace")
 
 
@@ -26,9 +26,12 @@ def why_not_a_node(name: str) -> str:
     """Why zarr cannot hold a node of this name; empty when it can."""
     if name in ("", ".", ".."):
         return f"zarr allows no node named {name!r}"
-    if any("\ud800" <= character <= "\udfff" for character in name):
-        return "its name is not UTF-8"
-    return ""
+    return "" if is_unicode(name) else "its name is not UTF-8"
+
+
+def is_unicode(name: str) -> bool:
+    """Whether a name's bytes are UTF-8."""
+    return not any("\ud800" <= character <= "\udfff" for character in name)
 
 
 def child_path(parent: str, name: str) -> str:

@@ -169,7 +169,7 @@ def _has_signature(path: Path) -> bool:
 
 
 def _has_signature_in(file: Any) -> bool:
-    """Whether the signature is where a superblock may be: at 0, 512, 1024, 2048 …"""
+    """Whether the signature is where a superblock may be: at 0, 512, 1024, 2048 and so on."""
     size = file.seek(0, os.SEEK_END)
     offset = 0
     found = False

@@ -37,6 +37,8 @@ def short_reason(error: BaseException) -> str:
     text = " ".join((match["inner"] if match else text).split())
     if not text:
         return type(error).__name__
+    if "plugin" in text:
+        return "it went through a filter whose plug-in is not installed"
     return text if len(text) <= _MAX_LENGTH else text[: _MAX_LENGTH - 1] + "…"
 
 

@@ -38,5 +38,5 @@ def as_scalar(plan: Plan) -> None:
     """Make a specification that is an array of one string a scalar, in place."""
     if isinstance(plan, ArrayPlan) and plan.data_type == "string" and plan.shape == (1,):
         plan.shape, plan.chunk_shape = (), ()
-        plan.inline = {(): data for data in plan.inline.values()}
+        plan.inline = dict(zip([()], plan.inline.values(), strict=False))
         plan.converted.append("a cached specification of one element, held as a scalar")

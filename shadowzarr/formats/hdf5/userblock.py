@@ -1,7 +1,7 @@
-"""Files with a userblock, as MATLAB's are: do HDF5's offsets count from the start of the file?
+"""Files with a userblock, as MATLAB's are: where HDF5's offsets count from.
 
-HDF5 1.14 and later says yes, 1.10 counts from the end of the userblock. So one stored block is compared
-with the bytes at both places.
+HDF5 1.14 and later counts from the start of the file, 1.10 from the end of the userblock. So one stored
+block is compared with the bytes at both places.
 """
 
 from __future__ import annotations
