@@ -93,18 +93,18 @@ _REMEDIES = {
     ),
     "ChildTimedOutError": Remedy(
         "Took longer than allowed",
-        "Raise the time-out in the config's run section, or lower run.concurrency so that each asset gets"
-        " more of the network.",
+        "Raise run.timeout in the config, or lower run.concurrency so that each asset gets more of the "
+        "network.",
     ),
     "ChildOutOfMemoryError": Remedy(
         "Took more memory than allowed",
-        "Lower run.concurrency, or run on a machine with more memory.",
+        "Raise run.memory_limit in the config, if the machine has the memory, and lower run.concurrency.",
     ),
     "PoolClosedError": Remedy(
         "The run was stopped",
         "Run again; nothing that was finished is done twice.",
     ),
-    "VerificationError": Remedy(
+    "ReferencesDifferError": Remedy(
         "The references differ from the file",
         "They were not published. This is a mistake of shadowzarr: please report it with the differences "
         "shown here.",
