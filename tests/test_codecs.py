@@ -76,7 +76,8 @@ def test_uncommon_indexing_takes_whole_chunks():
 
 
 axis = st.one_of(
-    st.integers(-7, 6), st.tuples(st.integers(-8, 8), st.integers(-8, 8), st.integers(1, 3)).map(lambda p: slice(*p))
+    st.integers(-7, 6),
+    st.tuples(st.integers(-8, 8), st.integers(-8, 8), st.integers(1, 3)).map(lambda p: slice(*p)),
 )
 
 
@@ -126,7 +127,9 @@ def test_block_covers_what_is_selected(shape, data):
     elements = np.arange(math.prod(shape))
     selection = tuple(
         data.draw(
-            st.one_of(st.integers(0, extent - 1), st.tuples(st.integers(0, 4), st.integers(0, 5), st.integers(1, 3)))
+            st.one_of(
+                st.integers(0, extent - 1), st.tuples(st.integers(0, 4), st.integers(0, 5), st.integers(1, 3))
+            )
         )
         for extent in shape
     )
@@ -141,6 +144,8 @@ def test_block_covers_what_is_selected(shape, data):
     assert (part[0], part[-1]) == (want.min(), want.max())
 
 
-@pytest.mark.parametrize("selection", [np.s_[::-1, :], ([1, 2], slice(None)), (slice(None),), (True, 0), (5, 0)])
+@pytest.mark.parametrize(
+    "selection", [np.s_[::-1, :], ([1, 2], slice(None)), (slice(None),), (True, 0), (5, 0)]
+)
 def test_block_of_anything_else(selection):
     assert Block.from_selection(selection, (4, 4)) is None

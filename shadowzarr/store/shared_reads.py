@@ -36,6 +36,7 @@ class SharedReads[T]:
     def after_fork(self) -> None:
         """Forget the reads that are under way: their threads do not exist in a forked child."""
         self._under_way: dict[Hashable, Future[tuple[T] | None]] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
         self._lock = threading.Lock()
 
     async def get(self, key: Hashable, read: Read[T]) -> T:
@@ -54,31 +55,35 @@ class SharedReads[T]:
                     self._kept.move_to_end(key)
                     return self._kept[key][0]
                 under_way = self._under_way.get(key)
+                is_first = under_way is None
                 if under_way is None:
-                    mine = self._under_way[key] = Future()
-                    mine.set_running_or_notify_cancel()  # so that nobody who waits can cancel it
-            if under_way is None:
-                return await self._read(key, read, mine)
+                    under_way = self._under_way[key] = Future()
+                    under_way.set_running_or_notify_cancel()  # so that nobody who waits can cancel it
+            if is_first:
+                # A task of its own: who asked first may give up without harm to the others, and all
+                # go on in the same turn of the loop, so that what they read next is merged.
+                task = asyncio.ensure_future(self._read(key, read, under_way))
+                self._tasks.add(task)
+                task.add_done_callback(self._tasks.discard)
             result = await asyncio.wrap_future(under_way)
             if result is not None:
                 return result[0]
 
-    async def _read(self, key: Hashable, read: Read[T], mine: Future[tuple[T] | None]) -> T:
+    async def _read(self, key: Hashable, read: Read[T], answer: Future[tuple[T] | None]) -> None:
         try:
             value, nbytes = await read()
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 - handed to those who wait
             self._forget(key)
-            mine.set_exception(error)
-            raise
+            answer.set_exception(error)
         except BaseException:
             self._forget(key)
-            mine.set_result(None)  # this reader was cancelled: one of those who wait reads instead
+            answer.set_result(None)  # this loop is ending: one of those who wait in others reads instead
             raise
-        with self._lock:
-            self._keep(key, value, nbytes)
-            del self._under_way[key]
-        mine.set_result((value,))
-        return value
+        else:
+            with self._lock:
+                self._keep(key, value, nbytes)
+                del self._under_way[key]
+            answer.set_result((value,))
 
     def _keep(self, key: Hashable, value: T, nbytes: int) -> None:
         self._kept[key] = (value, nbytes)

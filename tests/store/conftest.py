@@ -21,7 +21,9 @@ class Recording:
     path: Path
     data: np.ndarray
 
-    def build(self, url: str | None = None, *, size: int | None = None, etag: str | None = None) -> RfsBuilder:
+    def build(
+        self, url: str | None = None, *, size: int | None = None, etag: str | None = None
+    ) -> RfsBuilder:
         """The recording as slabs (`slabs`), by a chunk index (`indexed`) and as three columns (`columns`)."""
         url = url or str(self.path)
         builder = RfsBuilder()

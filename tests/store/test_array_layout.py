@@ -39,7 +39,8 @@ def test_compressed_chunks_have_none():
 
 
 @pytest.mark.parametrize(
-    ("coordinates", "needed"), [((0, 0), 32), ((1, 0), 32), ((2, 0), 16), ((0, 1), 26), ((2, 1), 10), ((3, 0), 32)]
+    ("coordinates", "needed"),
+    [((0, 0), 32), ((1, 0), 32), ((2, 0), 16), ((0, 1), 26), ((2, 1), 10), ((3, 0), 32)],
 )
 def test_needed_bytes_end_with_the_array(coordinates, needed):
     assert layout([10, 5], [4, 4]).needed_nbytes(coordinates) == needed
@@ -80,7 +81,9 @@ def test_key_spellings(encoding, shape, coordinates, tail):
     assert found.coordinates(tail) == coordinates
 
 
-@pytest.mark.parametrize("tail", ["c/1", "c/1/2/3", "c/01/2", "c/-1/2", "c/1/x", "1/2", "c.1.2", "zarr.json", "c", "c/٣/1"])
+@pytest.mark.parametrize(
+    "tail", ["c/1", "c/1/2/3", "c/01/2", "c/-1/2", "c/1/x", "1/2", "c.1.2", "zarr.json", "c", "c/٣/1"]
+)
 def test_other_tails_are_no_chunks(tail):
     assert layout([9, 9], [1, 1]).coordinates(tail) is None
 

@@ -79,7 +79,19 @@ def test_bad_parts_are_named(part, value, message):
 
 @pytest.mark.parametrize(
     "reference",
-    [None, 7, [], [""], ["u", 1], ["u", 1, 2, 3], ["u", -1, 2], ["u", 1, "2"], ["u", 1.0, 2], [1, 2, 3], ["u", True, 1]],
+    [
+        None,
+        7,
+        [],
+        [""],
+        ["u", 1],
+        ["u", 1, 2, 3],
+        ["u", -1, 2],
+        ["u", 1, "2"],
+        ["u", 1.0, 2],
+        [1, 2, 3],
+        ["u", True, 1],
+    ],
 )
 def test_bad_references_are_named(reference):
     refs = {**GOOD["refs"], "a/c/7": reference}

@@ -49,7 +49,9 @@ def file(tmp_path_factory):
 
 def fetcher(reader=None, *, validate_sources=True, cache=None, **rfs):
     merger = RangeMerger(reader or DefaultReader(), max_merge_size=0)
-    return ChunkFetcher({"version": 2, "refs": {}, **rfs}, merger, validate_sources=validate_sources, cache=cache)
+    return ChunkFetcher(
+        {"version": 2, "refs": {}, **rfs}, merger, validate_sources=validate_sources, cache=cache
+    )
 
 
 A0, A2 = ChunkId("a", (0,)), ChunkId("a", (2,))
@@ -86,7 +88,9 @@ async def test_the_last_chunk_is_read_as_far_as_the_array_goes(file):
     data = await fetcher(reader).fetch(location, A2, layout([95], [40]))
     assert bytes(data) == bytes(range(80, 95)) + bytes(25)
     assert reader.asked == [(80, 15)]
-    assert bytes(await fetcher().fetch(location, A2, layout([95], [40]), 10, 20)) == bytes(range(90, 95)) + bytes(5)
+    assert bytes(await fetcher().fetch(location, A2, layout([95], [40]), 10, 20)) == bytes(
+        range(90, 95)
+    ) + bytes(5)
     assert bytes(await fetcher().fetch(location, A2, layout([95], [40]), -5, None)) == bytes(5)
 
 

@@ -1,7 +1,7 @@
 import copy
 import json
 import math
-import os
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -44,7 +44,7 @@ def test_a_relative_path_is_taken_from_here(recording, tmp_path, monkeypatch):
     write_rfs(recording.build().build(), tmp_path / "out.shadowzarr")
     monkeypatch.chdir(tmp_path)
     rfs = load_rfs("out.shadowzarr")
-    assert os.path.isabs(rfs["indexes"]["group/indexed"]["index"])
+    assert Path(rfs["indexes"]["group/indexed"]["index"]).is_absolute()
 
 
 RELATIVE = {

@@ -42,7 +42,9 @@ GEN = {
 
 def test_forms_of_explicit_references():
     locator = Locator(document())
-    assert locator.find("a/c/0/0") == Found(ChunkId("a", (0, 0)), location=ChunkLocation("https://h/x", 5, 200))
+    assert locator.find("a/c/0/0") == Found(
+        ChunkId("a", (0, 0)), location=ChunkLocation("https://h/x", 5, 200)
+    )
     assert locator.find("a/c/0/1") == Found(ChunkId("a", (0, 1)), location=ChunkLocation("whole.bin"))
     assert locator.find("a/c/0/2") == Found(ChunkId("a", (0, 2)), inline=b"\x01\x02")
     assert locator.find("a/c/0/3") == Found(ChunkId("a", (0, 3)), inline=b"plain")
@@ -95,7 +97,9 @@ def test_chunks_under_a_key_that_is_never_asked_for_are_an_error(key):
     rfs["refs"][key] = ["u", 0, 200]
     locator = Locator(rfs)
     assert locator.find("a/c/0/0") is not None
-    with pytest.raises(InvalidReferencesError, match=rf"refs\['{key}'\] is no chunk of array '/a'.*'a/c/0/0'"):
+    with pytest.raises(
+        InvalidReferencesError, match=rf"refs\['{key}'\] is no chunk of array '/a'.*'a/c/0/0'"
+    ):
         locator.find("a/c/9/9")
 
 
@@ -163,9 +167,7 @@ def test_gen_answers_as_a_plain_loop(rows, columns, start, row_step, column_step
     refs = {"zarr.json": json.dumps(group_metadata()), "a/zarr.json": array([100, 100], [10, 10])}
     locator = Locator({"version": 2, "refs": refs, "gen": [entry]})
     want = {
-        (r, k): start + r * row_step + k * column_step
-        for r in range(r0, r1, rs)
-        for k in range(c0, c1, cs)
+        (r, k): start + r * row_step + k * column_step for r in range(r0, r1, rs) for k in range(c0, c1, cs)
     }
     for r in range(8):
         for k in range(8):

@@ -58,7 +58,10 @@ def test_strict_json_is_as_stored():
 
 
 def test_strict_json_of_documents_with_bare_nan():
-    rfs = {"version": 1, "refs": {"zarr.json": '{"zarr_format":3,"node_type":"group","attributes":{"a":[NaN]}}'}}
+    rfs = {
+        "version": 1,
+        "refs": {"zarr.json": '{"zarr_format":3,"node_type":"group","attributes":{"a":[NaN]}}'},
+    }
     data = ServedMetadata(Locator(rfs), strict_json=True).get("zarr.json")
     attributes = json.loads(data, parse_constant=refuse)["attributes"]
     assert attributes["a"] == ["NaN"]

@@ -52,7 +52,7 @@ async def test_a_failure_is_told_to_all_and_tried_again():
     assert await shared.get("k", Counted("later")) == "later"
 
 
-async def test_those_who_wait_go_on_when_the_reader_is_cancelled():
+async def test_who_asked_first_may_give_up():
     shared, read = SharedReads(100), Counted()
     first = asyncio.create_task(shared.get("k", read))
     await asyncio.sleep(0)
@@ -61,7 +61,31 @@ async def test_those_who_wait_go_on_when_the_reader_is_cancelled():
     first.cancel()
     assert await asyncio.gather(*others) == ["value"] * 3
     assert first.cancelled()
-    assert read.calls == 2
+    assert read.calls == 1
+
+
+def test_those_in_another_loop_go_on_when_the_reading_loop_ends():
+    shared = SharedReads(100)
+    started, ended = threading.Event(), threading.Event()
+
+    async def never():
+        started.set()
+        await asyncio.to_thread(ended.wait)
+        await asyncio.sleep(60)
+
+    async def give_up():
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(shared.get("k", never), 0.05)
+
+    async def wait_for_it():
+        started.wait()
+        ended.set()
+        return await shared.get("k", Counted("mine"))
+
+    with ThreadPoolExecutor(2) as threads:
+        first = threads.submit(lambda: asyncio.run(give_up()))
+        assert threads.submit(lambda: asyncio.run(wait_for_it())).result() == "mine"
+        first.result()
 
 
 async def test_one_who_waits_may_give_up():
