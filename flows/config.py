@@ -1,0 +1,268 @@
+"""What flows can be asked to do: one model per flow, a description on every field.
+
+Reading a file into a model, and what is said about a wrong one, is the subject of `flows.load_config`;
+the library never sees a model (`IndexDandisetsConfig.request`).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import orjson
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
+
+from shadowzarr.access.archives import known_archives
+from shadowzarr.catalog.archive_address import ArchiveAddress
+from shadowzarr.catalog.jobs import VerificationOptions
+from shadowzarr.catalog.options import ReferenceOptions
+from shadowzarr.catalog.plan import DEFAULT_INCLUDE, SelectionRules
+from shadowzarr.catalog.request import DandisetRequest, IndexRequest
+
+MIB = 2**20
+
+
+class Section(BaseModel):
+    """A part of a configuration: nothing unknown, nothing converted from another type."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+def _archive(value: Any) -> Any:
+    """Take an archive's name, or the URL of its API, in place of the section."""
+    if not isinstance(value, str):
+        return value
+    for archive in known_archives():
+        if value == archive.name:
+            return {"api_url": archive.api_url, "api_key_env": archive.key_env}
+    if value.startswith(("http://", "https://")):
+        return {"api_url": value}
+    names = [archive.name for archive in known_archives()]
+    raise ValueError(f"expected {' or '.join(names)}, the URL of an API, or a section with api_url|{names}")
+
+
+class ArchiveSection(Section):
+    """Where assets are listed and read."""
+
+    api_url: Annotated[str, StringConstraints(pattern=r"^https?://[^/\s?#@]+(/[^\s?#]*)?$")] = Field(
+        description="Root of the archive's API, such as https://api.dandiarchive.org/api."
+    )
+    api_key_env: Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")] | None = Field(
+        default=None,
+        description="Name of the environment variable that holds the API key; the key itself never "
+        "stands in a configuration.",
+    )
+
+
+Globs = Annotated[
+    list[Annotated[str, StringConstraints(min_length=1)]],
+    BeforeValidator(lambda value: [value] if isinstance(value, str) else value),
+]
+
+
+class DandisetSection(Section):
+    """One dandiset, and which of its assets are wanted."""
+
+    id: Annotated[str, StringConstraints(pattern=r"^\d{6}$")] = Field(
+        description='Identifier of the dandiset: six digits in quotes, such as "000006".'
+    )
+    version: Annotated[str, StringConstraints(pattern=r"^(draft|latest|0\.\d{6}\.\d{4})$")] = Field(
+        default="draft",
+        description="draft, latest (the newest published version), or a published version such as "
+        "0.240101.1200.",
+    )
+    include: Globs = Field(
+        default=list(DEFAULT_INCLUDE),
+        description="Glob patterns of asset paths that are wanted; * stays within a folder, ** does not.",
+    )
+    exclude: Globs = Field(default=[], description="Glob patterns of asset paths that are not wanted.")
+    limit: Annotated[int, Field(ge=1)] | None = Field(
+        default=None, description="At most so many of the wanted assets, the first by path."
+    )
+
+
+class OutputSection(Section):
+    """Where results are written."""
+
+    folder: Annotated[str, StringConstraints(min_length=1)] = Field(
+        description="Folder for references, records and the report; relative to the working directory."
+    )
+    private_output: Annotated[str, StringConstraints(min_length=1)] | None = Field(
+        default=None,
+        description="Folder for everything about embargoed assets, which are passed over without it.",
+    )
+
+
+class ReferencesSection(Section):
+    """What references look like; a change here does all assets again."""
+
+    chunk_index_threshold: Annotated[int, Field(ge=0)] | None = Field(
+        default=1000,
+        description="Arrays with more chunks get a chunk index; null lists every chunk.",
+    )
+    contiguous_chunk_bytes: Annotated[int, Field(ge=1)] = Field(
+        default=4 * MIB, description="Contiguous datasets are cut into pieces of about so many bytes."
+    )
+    on_unsupported: Literal["copy", "skip", "error"] = Field(
+        default="copy",
+        description="Values that no codec can decode: copy them into the references, skip them by name, "
+        "or fail the asset.",
+    )
+    inline_limit: Annotated[int, Field(ge=0)] = Field(
+        default=64 * MIB, description="Bytes of inline and copied values in the references of one asset."
+    )
+    url: Literal["download", "blob"] = Field(
+        default="download",
+        description="Which URL of an asset references use: download works for every asset, blob needs no "
+        "redirect and works for open assets only.",
+    )
+    form: Literal["directory", "json"] = Field(
+        default="directory",
+        description="directory: refs.json with index arrays, opens at once whatever the number of chunks; "
+        "json: one file with every chunk, for fsspec and kerchunk readers.",
+    )
+
+
+class VerificationSection(Section):
+    """How references are compared with the original before they are published."""
+
+    mode: Literal["sample", "full", "none"] = Field(
+        default="sample",
+        description="sample: everything but the values of inner chunks, of which a choice is compared; "
+        "full: all values; none: publish unverified.",
+    )
+    seed: Annotated[int, Field(ge=0)] = Field(default=0, description="Seed of the choice of chunks.")
+
+
+class RunSection(Section):
+    """How much of the machine a run may use."""
+
+    concurrency: Annotated[int, Field(ge=1, le=256)] = Field(
+        default_factory=lambda: os.cpu_count() or 2,
+        description="Processes that read files; as many as the machine has processors when left out.",
+    )
+    retries: Annotated[int, Field(ge=0, le=20)] = Field(
+        default=3,
+        description="How often a stage is tried again after an error that may pass (429, 5xx, time-outs).",
+    )
+    timeout: Annotated[float, Field(gt=0, strict=False)] | None = Field(
+        default=3600.0, description="Seconds that one stage of one asset may take; null for no limit."
+    )
+    memory_limit: Annotated[int, Field(ge=256 * MIB)] | None = Field(
+        default=4096 * MIB, description="Bytes of memory that one process may take; null for no limit."
+    )
+
+
+class IcechunkSection(Section):
+    """Icechunk repositories of the indexed assets. Comes with a later version; not done by this one."""
+
+    enabled: bool = Field(default=True, description="Whether the section applies.")
+    repository: Annotated[str, StringConstraints(min_length=1)] = Field(
+        description="Folder or URL of the repositories, one per dandiset."
+    )
+    branch: Annotated[str, StringConstraints(min_length=1)] = Field(
+        default="main", description="Branch that follows the archive."
+    )
+
+
+class MaterializeSection(Section):
+    """Ordinary Zarr stores of chosen assets. Comes with a later version; not done by this one."""
+
+    enabled: bool = Field(default=True, description="Whether the section applies.")
+    folder: Annotated[str, StringConstraints(min_length=1)] = Field(
+        description="Folder or URL of the stores."
+    )
+    include: Globs = Field(
+        default=list(DEFAULT_INCLUDE), description="Glob patterns of asset paths to materialize."
+    )
+
+
+def _dandiset(value: Any) -> Any:
+    return {"id": value} if isinstance(value, str) else value
+
+
+def _output(value: Any) -> Any:
+    return {"folder": value} if isinstance(value, str) else value
+
+
+class IndexDandisetsConfig(Section):
+    """Configuration of the flow index_dandisets: references for every NWB asset of some dandisets."""
+
+    flow: Literal["index_dandisets"] = Field(description="Which flow the configuration is for.")
+    archive: Annotated[ArchiveSection, BeforeValidator(_archive)] = Field(
+        default_factory=lambda: ArchiveSection.model_validate(_archive("dandi")),
+        description="dandi, dandi-sandbox, the URL of an archive's API, or a section with api_url and "
+        "api_key_env.",
+    )
+    dandisets: Annotated[
+        list[Annotated[DandisetSection, BeforeValidator(_dandiset)]], Field(min_length=1)
+    ] = Field(description="What is to be indexed; an entry may be just an identifier in quotes.")
+    output: Annotated[OutputSection, BeforeValidator(_output)] = Field(
+        description="Where results are written: a folder, or a section."
+    )
+    references: ReferencesSection = Field(
+        default_factory=ReferencesSection, description="What references look like."
+    )
+    verification: VerificationSection = Field(
+        default_factory=VerificationSection, description="How references are verified."
+    )
+    run: RunSection = Field(
+        default_factory=RunSection, description="How much of the machine the run may use."
+    )
+    on_error: Literal["continue", "stop"] = Field(
+        default="continue",
+        description="After an asset has failed: continue with the others, or start no further one. The run "
+        "ends with exit code 1 either way.",
+    )
+    icechunk: IcechunkSection | None = Field(
+        default=None, description="Icechunk repositories of the indexed assets (a later version)."
+    )
+    materialize: MaterializeSection | None = Field(
+        default=None, description="Ordinary Zarr stores of chosen assets (a later version)."
+    )
+
+    @property
+    def digest(self) -> str:
+        """Twelve hexadecimal digits, the same for the same content."""
+        content = orjson.dumps(self.model_dump(mode="json"), option=orjson.OPT_SORT_KEYS)
+        return hashlib.sha256(content).hexdigest()[:12]
+
+    @property
+    def warnings(self) -> list[str]:
+        """What is asked for and not done by this version, and the like."""
+        found = [
+            f"the section {name}: is accepted, but that step comes with a later version: it is NOT done"
+            for name, section in (("icechunk", self.icechunk), ("materialize", self.materialize))
+            if section is not None and section.enabled
+        ]
+        if self.verification.mode == "none":
+            found.append("verification.mode is none: references are published unverified")
+        return found
+
+    @property
+    def request(self) -> IndexRequest:
+        """The same in the library's words."""
+        private = self.output.private_output
+        return IndexRequest(
+            archive=ArchiveAddress(self.archive.api_url.rstrip("/"), self.archive.api_key_env),
+            dandisets=tuple(_dandiset_request(each) for each in self.dandisets),
+            output=Path(self.output.folder).absolute(),
+            private_output=None if private is None else Path(private).absolute(),
+            options=ReferenceOptions(**self.references.model_dump()),
+            verification=VerificationOptions(**self.verification.model_dump()),
+            concurrency=self.run.concurrency,
+            timeout=self.run.timeout,
+            memory_limit=self.run.memory_limit,
+            stop_on_error=self.on_error == "stop",
+        )
+
+
+FLOWS: dict[str, type[IndexDandisetsConfig]] = {"index_dandisets": IndexDandisetsConfig}
+"""The model of each flow, by the value of ``flow:``."""
+
+
+def _dandiset_request(section: DandisetSection) -> DandisetRequest:
+    rules = SelectionRules(tuple(section.include), tuple(section.exclude), section.limit)
+    return DandisetRequest(section.id, section.version, rules)

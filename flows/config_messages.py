@@ -1,0 +1,157 @@
+"""What is said about a value that does not fit its model: found, expected, and the nearest valid name.
+
+Where the value stands is the subject of `flows.load_config`.
+"""
+
+from __future__ import annotations
+
+import difflib
+import types
+import typing
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Annotated, Any
+
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+
+_KINDS = {dict: "a section", list: "a list", str: "text", bool: "true or false", type(None): "nothing"}
+_EXPECTED = {
+    "string_type": "text",
+    "int_type": "a whole number",
+    "int_from_float": "a whole number",
+    "float_type": "a number",
+    "bool_type": "true or false",
+    "list_type": "a list",
+    "model_type": "a section with keys",
+    "model_attributes_type": "a section with keys",
+    "string_too_short": "text that is not empty",
+    "too_short": "at least one entry",
+}
+LONGEST_FOUND = 80
+
+
+class Explainer:
+    """Explains the problems of one document.
+
+    Parameters
+    ----------
+    model : type of BaseModel
+        What the document should have been.
+    values : mapping
+        What it is.
+    """
+
+    def __init__(self, model: type[BaseModel], values: Mapping[str, Any]) -> None:
+        self._model = model
+        self._values = values
+
+    def explain(self, problem: Mapping[str, Any], *, raw: str | None = None) -> str:
+        """Say what is wrong in half a sentence; ``raw`` is the value as it was written."""
+        location = problem["loc"]
+        if problem["type"] == "extra_forbidden":
+            return self._unknown_key(location)
+        if problem["type"] == "missing":
+            return f"missing; expected: {self._description(location)}"
+        if problem["type"] == "value_error":
+            return self._refused(problem)
+        found = found_text(problem["input"], raw)
+        if problem["type"] == "literal_error":
+            return f"found {found}, expected {problem['ctx']['expected']}{self._literal_hint(problem)}"
+        if problem["type"] == "string_pattern_mismatch":
+            return f"found {found}, expected: {self._description(location)}"
+        message = f"found {found}, expected {_expected(problem)}"
+        return message + self._quotes_hint(location, problem)
+
+    def _unknown_key(self, location: tuple[Any, ...]) -> str:
+        name, model = str(location[-1]), model_at(self._model, location[:-1])
+        valid = list(model.model_fields) if model is not None else []
+        close = nearest(name, valid)
+        if close:
+            return f"unknown key; did you mean {close}?"
+        elsewhere = [place for place in _places(self._model) if place[-1] == name]
+        if elsewhere:
+            return f"unknown key here; it belongs at {'.'.join(elsewhere[0])}"
+        return f"unknown key; expected one of {', '.join(valid)}"
+
+    def _description(self, location: tuple[Any, ...]) -> str:
+        field = field_at(self._model, location)
+        return field.description or "a value" if field is not None else "a value"
+
+    def _literal_hint(self, problem: Mapping[str, Any]) -> str:
+        choices = problem["ctx"]["expected"].replace(" or ", ", ").replace("'", "").split(", ")
+        close = nearest(str(problem["input"]), choices)
+        return f"; did you mean {close}?" if close else ""
+
+    def _refused(self, problem: Mapping[str, Any]) -> str:
+        expected, _, names = str(problem["ctx"]["error"]).partition("|")
+        close = nearest(str(problem["input"]), names.strip("[]").replace("'", "").split(", "))
+        hint = f"; did you mean {close}?" if close else ""
+        return f"found {found_text(problem['input'], None)}, {expected}{hint}"
+
+    def _quotes_hint(self, location: tuple[Any, ...], problem: Mapping[str, Any]) -> str:
+        is_number = isinstance(problem["input"], (int, float)) and not isinstance(problem["input"], bool)
+        if problem["type"] != "string_type" and location[-2:-1] != ("dandisets",):
+            return ""
+        return f"; put it in quotes: {self._description(location)}" if is_number else ""
+
+
+def nearest(name: str, names: Iterable[str]) -> str | None:
+    """Return the valid name that was probably meant."""
+    candidates = [candidate for candidate in names if candidate]
+    found = difflib.get_close_matches(name.lower(), candidates, n=1, cutoff=0.6)
+    return found[0] if found else None
+
+
+def found_text(value: Any, raw: str | None) -> str:
+    """Show a value, as it was written where that is known."""
+    if isinstance(value, (dict, list)) or value is None:
+        return _KINDS[type(value)]
+    text = raw if raw is not None else repr(value)
+    text = text if len(text) <= LONGEST_FOUND else text[: LONGEST_FOUND - 1] + "…"
+    kind = (
+        "a number"
+        if isinstance(value, (int, float)) and not isinstance(value, bool)
+        else _KINDS.get(type(value))
+    )
+    return f"{text} ({kind})" if kind and not isinstance(value, str) else text
+
+
+def field_at(model: type[BaseModel], location: tuple[Any, ...]) -> FieldInfo | None:
+    """Find the field that a location names, or encloses it when the last part is a position."""
+    names = [part for part in location if isinstance(part, str)]
+    parent = model_at(model, tuple(names[:-1])) if names else None
+    return parent.model_fields.get(names[-1]) if parent is not None and names else None
+
+
+def model_at(model: type[BaseModel], location: tuple[Any, ...]) -> type[BaseModel] | None:
+    """Find the model of the section that a location names."""
+    found: type[BaseModel] | None = model
+    for part in location:
+        if isinstance(part, int) or found is None:
+            continue
+        field = found.model_fields.get(part)
+        found = next(_models_in(field.annotation), None) if field is not None else None
+    return found
+
+
+def _models_in(annotation: Any) -> Iterator[type[BaseModel]]:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield annotation
+        return
+    if typing.get_origin(annotation) in (Annotated, list, types.UnionType, typing.Union):
+        for argument in typing.get_args(annotation):
+            yield from _models_in(argument)
+
+
+def _places(model: type[BaseModel], above: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    for name, field in model.model_fields.items():
+        yield (*above, name)
+        for inner in _models_in(field.annotation):
+            yield from _places(inner, (*above, name))
+
+
+def _expected(problem: Mapping[str, Any]) -> str:
+    if problem["type"] in _EXPECTED:
+        return _EXPECTED[problem["type"]]
+    message = str(problem["msg"])
+    return message.removeprefix("Input should be ").replace("a valid ", "a ")
