@@ -18,6 +18,8 @@ def format_bytes(nbytes: float) -> str:
 
 def format_seconds(seconds: float) -> str:
     """Return a duration: ``12 ms``, ``3.4 s``, ``1 min 15 s``, ``2 h 5 min``."""
+    if 0 < seconds < 0.0005:
+        return "< 1 ms"
     if seconds < 0.0995:
         return f"{seconds * 1000:.0f} ms"
     if seconds < 59.95:

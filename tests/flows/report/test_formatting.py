@@ -27,6 +27,7 @@ def test_bytes(nbytes: float, text: str) -> None:
     ("seconds", "text"),
     [
         (0, "0 ms"),
+        (0.0004, "< 1 ms"),
         (0.0123, "12 ms"),
         (0.0999, "0.1 s"),
         (3.44, "3.4 s"),

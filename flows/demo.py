@@ -1,0 +1,219 @@
+"""The demonstration: sample files, an archive that serves them, a run over it, and a look at the results.
+
+It runs the command that a user types, as a process of its own, and then reads the references as a user
+would. Nothing leaves this machine; everything is written to ``demo/`` in the working directory.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import time
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from shadowzarr.errors import ShadowzarrError, UsageError
+
+from .report.formatting import format_bytes, format_count, format_seconds, format_share
+
+if TYPE_CHECKING:
+    from shadowzarr.catalog.records import IndexRecord
+    from shadowzarr.testing.archive import ArchiveServer
+
+CONFIG = Path(__file__).resolve().parents[1] / "configs" / "demo.yaml"
+FOLDER = Path("demo")
+ARCHIVE_PORT = 8777
+"""The port that the configuration names; when it is taken, a copy of the configuration names another."""
+
+RECORDING = "sub-01/sub-01_ses-20260302_ecephys.nwb"
+MANY_CHUNKS = "sub-02/sub-02_ses-longterm_ecephys.nwb"
+BEHAVIOR = "sub-04/sub-04_ses-20260302_behavior.nwb"
+
+
+def main() -> int:
+    """Run the demonstration.
+
+    Returns
+    -------
+    int
+        0, or 1 when anything failed; the message is then on the standard error stream.
+    """
+    started = time.monotonic()
+    try:
+        written = write_archive(FOLDER / "archive")
+        with closing(serve(FOLDER / "archive")) as server:
+            code = run_pipeline(server)
+            if code:
+                return _failed(f"the run ended with exit code {code}; the lines above say why")
+            show_results(server, FOLDER / "output")
+    except (ShadowzarrError, OSError) as error:
+        return _failed(str(error))
+    _say("")
+    _say(f"Report:     {(FOLDER / 'output' / 'report.html').absolute()}")
+    _say(f"References: {(FOLDER / 'output' / 'dandisets').absolute()}")
+    _say(f"{format_count(len(written), 'file')}, {format_seconds(time.monotonic() - started)} in all.")
+    return 0
+
+
+def write_archive(folder: Path) -> list[Path]:
+    """Write the sample files, and clear what an earlier demonstration left.
+
+    Returns
+    -------
+    list of Path
+        The NWB files.
+    """
+    from shadowzarr.testing.sample_nwb import write_sample_dandisets
+
+    _heading("1", f"Sample NWB files, written by pynwb to {folder}")
+    for old in (folder, folder.parent / "output"):
+        shutil.rmtree(old, ignore_errors=True)
+    written = write_sample_dandisets(folder)
+    for path in written:
+        _say(f"   {format_bytes(path.stat().st_size):>8}  {path.relative_to(folder)}")
+    return written
+
+
+def serve(folder: Path) -> ArchiveServer:
+    """Serve the files as an archive, on the configuration's port or, when that is taken, on another.
+
+    Raises
+    ------
+    UsageError
+        When no port can be had.
+    """
+    from shadowzarr.testing.archive import ArchiveServer
+
+    for port in (ARCHIVE_PORT, 0):
+        try:
+            return ArchiveServer(folder, api_port=port).start()
+        except OSError:
+            continue  # somebody else listens there
+    raise UsageError("cannot listen on any port of 127.0.0.1")
+
+
+def run_pipeline(server: ArchiveServer) -> int:
+    """Index the archive by the command that a user types, and return its exit code."""
+    config = config_for(server.api_url)
+    _heading("2", f"An archive that serves them: {server.api_url}")
+    _heading("3", f"python -m flows run {config}")
+    command = [sys.executable, "-m", "flows", "run", str(config)]
+    root = str(CONFIG.parents[1])
+    paths = os.pathsep.join(filter(None, [root, os.environ.get("PYTHONPATH", "")]))
+    return subprocess.run(command, check=False, env={**os.environ, "PYTHONPATH": paths}).returncode  # noqa: S603
+
+
+def config_for(api_url: str) -> Path:
+    """Return the configuration, or a copy that names another address of the archive."""
+    usual = f"http://127.0.0.1:{ARCHIVE_PORT}/api"
+    if api_url == usual:
+        return Path(os.path.relpath(CONFIG))
+    copy = FOLDER / "demo.yaml"
+    copy.write_text(CONFIG.read_text(encoding="utf-8").replace(usual, api_url), encoding="utf-8")
+    return copy
+
+
+def show_results(server: ArchiveServer, output: Path) -> None:
+    """Open some of the results as a user would, and say what that cost.
+
+    Raises
+    ------
+    UsageError
+        When an asset has no references.
+    """
+    records = read_records(output)
+    _heading("4", "What was made")
+    for record in records.values():
+        _say(f"   {_made(record)}")
+    _heading("5", "Reading through the references (bytes are what the object store sent)")
+    _show_zarr(server, output, _record(records, MANY_CHUNKS))
+    _show_nwb(server, output, _record(records, RECORDING))
+    _show_nan(server, output, _record(records, BEHAVIOR))
+
+
+def read_records(output: Path) -> dict[str, IndexRecord]:
+    """Read the records of an output folder, by the paths of their assets."""
+    from shadowzarr.catalog.records import read_record
+
+    records = [read_record(path) for path in sorted(output.glob("dandisets/**/*.record.json"))]
+    return {record.path: record for record in records}
+
+
+def _record(records: dict[str, IndexRecord], path: str) -> IndexRecord:
+    record = records.get(path)
+    if record is None or record.references is None:
+        raise UsageError(f"the run made no references for {path}")
+    return record
+
+
+def _made(record: IndexRecord) -> str:
+    counts, read = record.counts, record.statistics.get("bytes_read", 0)
+    how = "not verified"
+    if record.verification is not None and record.verification.equal:
+        how = f"all {format_count(record.verification.objects, 'object')} equal"
+    return (
+        f"{record.path.rpartition('/')[2]}: {format_count(counts.arrays, 'array')}, "
+        f"{format_count(counts.chunks, 'chunk')}; read {format_bytes(read)} of {format_bytes(record.size)} "
+        f"({format_share(read, record.size)}); {how}"
+    )
+
+
+def _show_zarr(server: ArchiveServer, output: Path, record: IndexRecord) -> None:
+    from shadowzarr import open_rfs
+
+    server.store.log.clear()
+    root = open_rfs(output / str(record.references))
+    data = root["acquisition/ElectricalSeries/data"]
+    values = data[31_000:31_005, 17]  # type: ignore[index]
+    _say(f"   zarr: {record.path.rpartition('/')[2]} has {data.shape} samples, in chunks of {data.chunks}")  # type: ignore[union-attr]
+    _say(f"         data[31000:31005, 17] = {values.tolist()}")  # type: ignore[union-attr]
+    _say(f"         {_cost(server, record)}")
+
+
+def _show_nwb(server: ArchiveServer, output: Path, record: IndexRecord) -> None:
+    from hdmf_zarr import NWBZarrIO
+
+    from shadowzarr import RfsStore, load_rfs
+
+    server.store.log.clear()
+    with NWBZarrIO(RfsStore(load_rfs(output / str(record.references))), mode="r") as io:
+        nwbfile = io.read()
+        _say(f"   NWBZarrIO: {nwbfile.session_description}")
+        spikes = nwbfile.units[0, "spike_times"][:3]
+        _say(f"         {len(nwbfile.units)} units; the first one's spikes: {spikes.round(4).tolist()} s")
+        _say(f"         {len(nwbfile.trials)} trials, {len(nwbfile.electrodes)} electrodes")
+    _say(f"         {_cost(server, record)}")
+
+
+def _show_nan(server: ArchiveServer, output: Path, record: IndexRecord) -> None:
+    from hdmf_zarr import NWBZarrIO
+
+    from shadowzarr import RfsStore, load_rfs
+
+    server.store.log.clear()
+    with NWBZarrIO(RfsStore(load_rfs(output / str(record.references))), mode="r") as io:
+        series = io.read().processing["behavior"]["Position"]["SpatialSeries"]
+        _say(f"   NWBZarrIO: {series.description}")
+        _say(f"         resolution = {series.resolution} (a number again, from strict JSON)")
+    _say(f"         {_cost(server, record)}")
+
+
+def _cost(server: ArchiveServer, record: IndexRecord) -> str:
+    sent, requests = server.store.log.bytes_sent, len(server.store.log)
+    return f"read {format_bytes(sent)} of {format_bytes(record.size)} in {format_count(requests, 'request')}"
+
+
+def _heading(number: str, text: str) -> None:
+    _say(f"\n{number}. {text}")
+
+
+def _say(text: str) -> None:
+    print(text, flush=True)
+
+
+def _failed(reason: str) -> int:
+    print(f"demo: error: {reason}", file=sys.stderr)
+    return 1
