@@ -9,10 +9,10 @@ from __future__ import annotations
 import hashlib
 import os
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 import orjson
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr, StringConstraints
 
 from shadowzarr.access.archives import known_archives
 from shadowzarr.catalog.archive_address import ArchiveAddress
@@ -222,6 +222,17 @@ class IndexDandisetsConfig(Section):
     materialize: MaterializeSection | None = Field(
         default=None, description="Ordinary Zarr stores of chosen assets (a later version)."
     )
+    _source: str = PrivateAttr(default="")
+
+    @property
+    def source(self) -> str:
+        """The file it was read from, as it was named; empty when it came from elsewhere."""
+        return self._source
+
+    def read_from(self, path: str) -> Self:
+        """Remember which file it was read from."""
+        self._source = path
+        return self
 
     @property
     def digest(self) -> str:

@@ -47,7 +47,7 @@ def load_config(path: str | Path, *, changes: Sequence[str] = ()) -> IndexDandis
         positions.changed.append(_apply(values, change))
     model = _model(values, positions)
     try:
-        return model.model_validate(values)
+        return model.model_validate(values).read_from(str(path))
     except ValidationError as error:
         explainer = Explainer(model, values)
         problems = sorted(error.errors(include_url=False), key=lambda each: positions.line(each["loc"]))

@@ -31,6 +31,6 @@ def policy(retries: int = RETRIES) -> dict[str, Any]:
         "retry_delay_seconds": exponential_backoff(BACKOFF_SECONDS) if retries else None,
         "retry_jitter_factor": JITTER if retries else None,
         "retry_condition_fn": is_transient,
-        "cache_policy": NO_CACHE,  # records decide what is done; hashing the inputs would cost more than the work
+        "cache_policy": NO_CACHE,  # records decide what is done; hashing inputs costs more than the work
         "persist_result": False,
     }

@@ -9,8 +9,6 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import orjson
@@ -22,61 +20,12 @@ from ..refs.chunk_index import MISSING
 from ..refs.chunk_key import METADATA_NAME
 from ..refs.document import Rfs
 from ..write import write_rfs
-from .options import ReferenceOptions
+from .jobs import IndexJob, IndexNews, IndexResult
 from .records import RecordCounts, SkippedObject
 from .repoint import repoint
-from .resolve import ArchiveAddress
 
 REPORT_SECONDS = 0.25
 """Progress more often than this is for nobody's eyes."""
-
-
-@dataclass(frozen=True)
-class IndexJob:
-    """What a child process needs to index one asset.
-
-    Attributes
-    ----------
-    url : str
-        What the references will point into.
-    staged : Path
-        Where they are written.
-    size, etag
-        Of the asset, as the archive lists it.
-    options : ReferenceOptions
-    archive : ArchiveAddress
-    twin : Path, optional
-        Record of an asset with the same blob, whose references may be pointed at this one.
-    output : Path, optional
-        The output folder in which the twin lies.
-    """
-
-    url: str
-    staged: Path
-    size: int
-    etag: str
-    options: ReferenceOptions
-    archive: ArchiveAddress
-    twin: Path | None = None
-    output: Path | None = None
-
-
-@dataclass(frozen=True)
-class IndexResult:
-    """What came of it, beside the references themselves; attributes as in `IndexRecord`."""
-
-    counts: RecordCounts
-    skipped: list[SkippedObject] = field(default_factory=list)
-    statistics: dict[str, float] = field(default_factory=dict)
-    repointed_from: str | None = None
-
-
-@dataclass(frozen=True)
-class IndexNews:
-    """How far the indexing of an asset is."""
-
-    chunks: int
-    bytes: int
 
 
 def index_asset(job: IndexJob, *, progress: Callable[[IndexNews], None] | None = None) -> IndexResult:

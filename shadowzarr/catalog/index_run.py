@@ -20,85 +20,17 @@ from .assets import CatalogAsset
 from .atomic_files import write_whole
 from .child_pool import ChildPool
 from .clock import utc_now
+from .jobs import PRELOAD
 from .layout import Listing, OutputLayout, RecordKey
 from .libraries import library_versions
 from .lock import output_lock
-from .options import ReferenceOptions
 from .plan import UNCHANGED, AssetWork, Plan, SelectionRules, make_plan, twins
 from .publish import clear_staging, remove_empty_staging
 from .records import IndexRecord
-from .resolve import ArchiveAddress, ResolvedVersion, resolve_assets, resolve_version
+from .request import IndexRequest
+from .resolve import ResolvedVersion, open_archive, resolve_assets, resolve_version
 from .run_summary import RunSummary, SkippedAsset
-from .stages import PRELOAD, News, Workshop
-from .verify_asset import VerificationOptions
-
-SPARE_ASSETS = 2
-"""Assets in flight beyond the processes, so that none waits while others are published."""
-
-
-@dataclass(frozen=True)
-class DandisetRequest:
-    """One dandiset: six digits, ``draft``, ``latest`` or a published version, and what is wanted of it."""
-
-    dandiset: str
-    version: str = "draft"
-    rules: SelectionRules = field(default_factory=SelectionRules)
-
-
-@dataclass(frozen=True)
-class IndexRequest:
-    """What a run is asked to do.
-
-    Attributes
-    ----------
-    archive : ArchiveAddress
-    dandisets : tuple of DandisetRequest
-    output : Path
-        Folder for open assets.
-    private_output : Path, optional
-        Folder for embargoed assets, which are passed over without it.
-    options : ReferenceOptions
-    verification : VerificationOptions
-    concurrency : int
-        Child processes.
-    timeout : float, optional
-        Seconds that one stage of one asset may take.
-    memory_limit : int, optional
-        Bytes of memory that a child process may take.
-    stop_on_error : bool
-        Whether to start no further asset after one failed.
-    """
-
-    archive: ArchiveAddress
-    dandisets: tuple[DandisetRequest, ...]
-    output: Path
-    private_output: Path | None = None
-    options: ReferenceOptions = field(default_factory=ReferenceOptions)
-    verification: VerificationOptions = field(default_factory=VerificationOptions)
-    concurrency: int = 2
-    timeout: float | None = None
-    memory_limit: int | None = None
-    stop_on_error: bool = False
-
-    @property
-    def window(self) -> int:
-        """Assets in flight at once."""
-        return self.concurrency + SPARE_ASSETS
-
-    @property
-    def public(self) -> OutputLayout:
-        """Places of open assets."""
-        return OutputLayout(self.output, self.options)
-
-    @property
-    def private(self) -> OutputLayout | None:
-        """Places of embargoed assets."""
-        return None if self.private_output is None else OutputLayout(self.private_output, self.options)
-
-    @property
-    def layouts(self) -> list[OutputLayout]:
-        """Both outputs, or the one there is."""
-        return [self.public] if self.private is None else [self.public, self.private]
+from .stages import News, Workshop
 
 
 @dataclass
@@ -122,7 +54,7 @@ def index_dandisets(request: IndexRequest, *, news: News | None = None) -> RunSu
     """
     log = RunLog()
     with output_session(request):
-        with request.archive.open() as archive:
+        with open_archive(request.archive) as archive:
             log.versions = resolve_versions(archive, request)
             for version, wanted in zip(log.versions, request.dandisets, strict=True):
                 assets = list(resolve_assets(archive, version))

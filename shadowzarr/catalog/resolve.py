@@ -5,38 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ..access.archives import register_archive
 from ..access.dandi_api import Asset, DandiArchive, Dandiset
 from ..errors import NotInArchiveError
+from .archive_address import ArchiveAddress
 from .assets import CatalogAsset
 
 DRAFT = "draft"
 LATEST = "latest"
-
-
-@dataclass(frozen=True)
-class ArchiveAddress:
-    """Which archive, and where its key is found; holds no key.
-
-    Attributes
-    ----------
-    api_url : str
-        Root of the API.
-    api_key_env : str, optional
-        Name of the environment variable that holds the API key.
-    """
-
-    api_url: str
-    api_key_env: str | None = None
-
-    def register(self) -> None:
-        """Make this process know whose key goes where."""
-        register_archive(self.api_url, key_env=self.api_key_env)
-
-    def open(self) -> DandiArchive:
-        """Return a client of the archive."""
-        self.register()
-        return DandiArchive(self.api_url)
 
 
 @dataclass(frozen=True)
@@ -56,6 +31,12 @@ class ResolvedVersion:
     dandiset: str
     version: str
     is_open: bool
+
+
+def open_archive(address: ArchiveAddress) -> DandiArchive:
+    """Return a client of an archive, whose key is known to this process from here on."""
+    address.register()
+    return DandiArchive(address.api_url)
 
 
 def resolve_version(archive: DandiArchive, dandiset: str, version: str) -> ResolvedVersion:

@@ -13,9 +13,19 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import OutputError, ShadowzarrError
+from .archive_address import ArchiveAddress
 from .child_pool import ChildPool, JobResult
 from .clock import utc_now
-from .index_asset import IndexJob, IndexNews, IndexResult
+from .jobs import (
+    INDEX_FUNCTION,
+    VERIFY_FUNCTION,
+    IndexJob,
+    IndexNews,
+    IndexResult,
+    ReferencesDifferError,
+    VerificationOptions,
+    VerifyJob,
+)
 from .layout import OutputLayout
 from .libraries import library_versions
 from .plan import AssetWork
@@ -30,13 +40,6 @@ from .records import (
     StageTime,
     VerificationSummary,
 )
-from .resolve import ArchiveAddress
-from .verify_asset import ReferencesDifferError, VerificationOptions, VerifyJob
-
-INDEX_FUNCTION = "shadowzarr.catalog.index_asset:index_asset"
-VERIFY_FUNCTION = "shadowzarr.catalog.verify_asset:verify_asset"
-PRELOAD = ("shadowzarr.catalog.index_asset", "shadowzarr.catalog.verify_asset")
-"""What children import before their first job."""
 
 News = Callable[[AssetWork, IndexNews], None]
 

@@ -5,65 +5,11 @@ Runs in a child process; the comparison is that of `shadowzarr.verify`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Literal
-
-from ..errors import ShadowzarrError
 from ..verify import VerificationReport, verify_rfs
+from .jobs import ReferencesDifferError, VerifyJob
 from .records import VerificationSummary
-from .resolve import ArchiveAddress
 
 SHOWN_DIFFERENCES = 20
-
-
-@dataclass(frozen=True)
-class VerificationOptions:
-    """How references are verified: ``sample``, ``full`` or ``none``, and the seed of the sample."""
-
-    mode: Literal["sample", "full", "none"] = "sample"
-    seed: int = 0
-
-
-@dataclass(frozen=True)
-class VerifyJob:
-    """What a child process needs to verify one asset.
-
-    Attributes
-    ----------
-    url : str
-        The original.
-    staged : Path
-        The references.
-    options : VerificationOptions
-    archive : ArchiveAddress
-    """
-
-    url: str
-    staged: Path
-    options: VerificationOptions
-    archive: ArchiveAddress
-
-
-class ReferencesDifferError(ShadowzarrError):
-    """References do not give what the file holds, so they are not published.
-
-    Parameters
-    ----------
-    summary : VerificationSummary
-        What was compared and found.
-    """
-
-    def __init__(self, summary: VerificationSummary) -> None:
-        first = f": {summary.differences[0]}" if summary.differences else ""
-        super().__init__(
-            f"the references differ from the file in {summary.difference_count} places{first}; "
-            "they are not published. This is a fault of shadowzarr: please report it with the asset's URL"
-        )
-        self.summary = summary
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return (ReferencesDifferError, (self.summary,))
 
 
 def verify_asset(job: VerifyJob) -> VerificationSummary:

@@ -1,0 +1,136 @@
+"""Flow: references for every NWB asset of some dandisets, verified and published.
+
+A table of contents: resolve, plan, then per asset index → verify → publish → record, each a task.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from prefect import flow
+from prefect.artifacts import create_markdown_artifact
+from prefect.client.schemas.objects import State
+from prefect.states import Completed
+from prefect.task_runners import ThreadPoolTaskRunner
+from prefect.utilities.annotations import quote
+
+from shadowzarr.catalog.asset_window import run_assets
+from shadowzarr.catalog.index_run import (
+    RunLog,
+    child_pool,
+    open_workshop,
+    output_session,
+    record_finder,
+    resolve_versions,
+    summarise_run,
+    twins_of,
+    write_skipped,
+)
+from shadowzarr.catalog.records import IndexRecord
+from shadowzarr.catalog.request import IndexRequest
+from shadowzarr.catalog.resolve import open_archive
+from shadowzarr.catalog.run_summary import RunSummary
+from tasks.list_assets import list_assets
+from tasks.plan_assets import plan_assets
+from tasks.retrying import policy
+
+from .config import IndexDandisetsConfig
+from .report import write_report
+from .run_failed import RunFailedError
+from .show_progress import RunProgress, open_progress
+from .summary_text import markdown_summary
+from .task_stages import TaskStages
+
+THREADS = 300
+"""More than the largest window of assets; the window bounds what runs, and threads start when needed."""
+
+RUNNER: Any = ThreadPoolTaskRunner(max_workers=THREADS)
+
+
+@flow(
+    name="index-dandisets",
+    task_runner=RUNNER,
+    persist_result=False,
+)
+def index_dandisets(config: IndexDandisetsConfig) -> State[Any]:
+    """Index dandisets; the result of the completed state is a `RunSummary`.
+
+    Raises
+    ------
+    RunFailedError
+        When assets failed and none was indexed, or ``on_error`` says to stop. It holds the summary.
+    ShadowzarrError
+        When the run as a whole is impossible.
+    """
+    request, log = config.request, RunLog()
+    with output_session(request):
+        plan(config, request, log)
+        with open_progress(log.plan) as progress:
+            for record in index_planned(config, request, log, progress):
+                log.records.append(record)
+                progress.asset_ended(record)
+        write_skipped(request, log)
+        summary = summarise_run(
+            request,
+            log,
+            flow="index_dandisets",
+            config_path=config.source,
+            config_digest=config.digest,
+            warnings=config.warnings,
+        )
+        report(request, summary)
+    return final_state(summary, must_stop=request.stop_on_error)
+
+
+def plan(config: IndexDandisetsConfig, request: IndexRequest, log: RunLog) -> None:
+    """Find the dandisets, list their assets, and decide what has to be done."""
+    options = policy(config.run.retries)
+    with open_archive(request.archive) as archive:
+        log.versions = resolve_versions(archive, request)
+    for version, wanted in zip(log.versions, request.dandisets, strict=True):
+        assets = list_assets.with_options(**options)(request.archive, version)
+        log.plan.extend(plan_assets(_opaque(request), version, _opaque(assets), wanted.rules))
+
+
+def index_planned(
+    config: IndexDandisetsConfig, request: IndexRequest, log: RunLog, progress: RunProgress
+) -> Iterator[IndexRecord]:
+    """Take the planned assets through their stages, a bounded number at a time."""
+    if not log.plan.work:
+        return
+    with child_pool(request) as pool:
+        pool.start()
+        workshop = open_workshop(request, pool, news=progress.asset_news)
+        yield from run_assets(
+            log.plan.work,
+            TaskStages(workshop, retries=config.run.retries),
+            window=request.window,
+            twins=twins_of(request, log.plan),
+            record_path=record_finder(workshop),
+            stop_on_error=request.stop_on_error,
+        )
+
+
+def report(request: IndexRequest, summary: RunSummary) -> None:
+    """Write the HTML report beside the outputs, and a short one for Prefect's own page."""
+    write_report(summary, request.public.report)
+    if request.private is not None:
+        write_report(summary, request.private.report, include_private=True)
+    create_markdown_artifact(markdown_summary(summary), key="index-dandisets-summary")
+
+
+def final_state(summary: RunSummary, *, must_stop: bool) -> State[Any]:
+    """Say how the run ended, in Prefect's words."""
+    failed = len(summary.failures)
+    if failed and (must_stop or failed == len(summary.records)):
+        raise RunFailedError(summary)
+    if failed:
+        message = f"{failed} of {len(summary.records)} assets failed"
+        return Completed(name="CompletedWithFailures", message=message, data=summary)
+    return Completed(message=f"{len(summary.records)} assets indexed", data=summary)
+
+
+def _opaque(value: Any) -> Any:
+    """Hand a value to a task as it is; Prefect would look into every item of it for futures."""
+    return quote(value)

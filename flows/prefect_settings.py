@@ -1,0 +1,30 @@
+"""How Prefect behaves under ``python -m flows``: set before it is imported, and only where nobody has.
+
+Without a served API it starts a temporary server of its own, which takes up to 40 s on two processors;
+its default limit is 20 s. Its home is left where it is.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import MutableMapping
+
+ALWAYS = {
+    "PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS": "120",
+    "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
+    "DO_NOT_TRACK": "1",
+    # What went wrong is told once, by us; a traceback of every failed asset helps nobody.
+    "PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL": "CRITICAL",
+}
+WITHOUT_SERVER = {
+    # Logs of a server that ends with the run would be written for nobody.
+    "PREFECT_LOGGING_TO_API_ENABLED": "false",
+    "PREFECT_LOGGING_LEVEL": "WARNING",
+}
+
+
+def prepare(environment: MutableMapping[str, str] = os.environ) -> None:
+    """Set what is not set."""
+    settings = ALWAYS if environment.get("PREFECT_API_URL") else ALWAYS | WITHOUT_SERVER
+    for name, value in settings.items():
+        environment.setdefault(name, value)

@@ -1,0 +1,127 @@
+"""A plan and a run in words and tables: for a terminal, for a log, and for Prefect's page.
+
+Embargoed assets are counted and not named; the report in the private output names them.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+
+from rich.console import Console, Group
+from rich.table import Table
+from rich.text import Text
+
+from shadowzarr.catalog.index_run import RunLog
+from shadowzarr.catalog.plan import UNCHANGED
+from shadowzarr.catalog.records import IndexRecord
+from shadowzarr.catalog.run_summary import RunSummary
+
+SHOWN_WORK = 20
+SHOWN_FAILURES = 20
+OUTCOMES = {"indexed": "indexed and verified", "partial": "indexed, objects left out", "failed": "failed"}
+EMBARGOED_NAME = "(an embargoed asset)"
+
+
+def size_text(nbytes: float) -> str:
+    """Show a number of bytes for people."""
+    for unit in ("B", "kB", "MB", "GB", "TB"):
+        if nbytes < 1000 or unit == "TB":
+            return f"{nbytes:.0f} {unit}" if unit == "B" else f"{nbytes:.1f} {unit}"
+        nbytes /= 1000
+    raise AssertionError  # the last unit returns
+
+
+def print_plan(console: Console, log: RunLog, *, output: str, warnings: Iterable[str]) -> None:
+    """Print what a run would do."""
+    work, skipped = log.plan.work, log.plan.skipped
+    table = Table("dandiset", "version", "to index", "bytes", "passed over")
+    for version in log.versions:
+        place = (version.dandiset, version.version)
+        mine = [each for each in work if (each.asset.dandiset, each.asset.version) == place]
+        reasons = Counter(each.reason for each in skipped if (each.dandiset, each.version) == place)
+        table.add_row(
+            *place,
+            f"{len(mine):,}",
+            size_text(sum(each.asset.size for each in mine)),
+            ", ".join(f"{count:,} {reason}" for reason, count in reasons.most_common()) or "none",
+        )
+    console.print(table)
+    for each in work[:SHOWN_WORK]:
+        name = EMBARGOED_NAME if each.private else each.asset.path
+        console.print(
+            Text(f"  {each.asset.dandiset}  {name}  {size_text(each.asset.size)}  ({each.cause})"),
+            soft_wrap=True,
+        )
+    if len(work) > SHOWN_WORK:
+        console.print(f"  … and {len(work) - SHOWN_WORK:,} more")
+    _print_warnings(console, warnings)
+    console.print(
+        Text(f"{len(work):,} assets would be indexed into {output}; nothing was done."), soft_wrap=True
+    )
+
+
+def print_summary(console: Console, summary: RunSummary, *, report: str) -> None:
+    """Print what a run has done."""
+    console.print(Group(_outcome_table(summary)))
+    for record in summary.failures[:SHOWN_FAILURES]:
+        console.print(Text(failure_line(record), style="red"), soft_wrap=True)
+    if len(summary.failures) > SHOWN_FAILURES:
+        console.print(f"… and {len(summary.failures) - SHOWN_FAILURES:,} more; the report names all")
+    if summary.not_started:
+        console.print(
+            f"{summary.not_started:,} assets were not started, because one had failed (on_error: stop)"
+        )
+    _print_warnings(console, summary.warnings)
+    console.print(Text(f"report: {report}"), soft_wrap=True)
+
+
+def failure_line(record: IndexRecord) -> str:
+    """Say in one line which asset failed where and why."""
+    name = EMBARGOED_NAME if record.private else record.path
+    error = record.error
+    why = f"{error.stage}: {error.message}" if error is not None else "no reason was recorded"
+    return f"failed  {record.dandiset}  {name}  {why}"
+
+
+def markdown_summary(summary: RunSummary) -> str:
+    """Return the summary for Prefect's page."""
+    rows = [f"| {name} | {count:,} |" for name, count in _counts(summary)]
+    failures = [f"- {failure_line(record)}" for record in summary.failures[:SHOWN_FAILURES]]
+    return "\n".join(
+        [f"# {summary.flow}: {len(summary.records):,} assets in {summary.seconds:.0f} s", ""]
+        + ["| | assets |", "| --- | ---: |", *rows, ""]
+        + (["## Failures", "", *failures] if failures else [])
+        + [f"- {warning}" for warning in summary.warnings]
+    )
+
+
+def _counts(summary: RunSummary) -> list[tuple[str, int]]:
+    outcomes = summary.outcome_counts
+    found = [(text, outcomes[name]) for name, text in OUTCOMES.items() if name in outcomes]
+    reasons = Counter(asset.reason for asset in summary.skipped)
+    found += [
+        (reason if reason == UNCHANGED else f"passed over: {reason}", n)
+        for reason, n in reasons.most_common()
+    ]
+    return found + ([("not started", summary.not_started)] if summary.not_started else [])
+
+
+def _outcome_table(summary: RunSummary) -> Table:
+    good = [record for record in summary.records if record.outcome != "failed"]
+    table = Table(show_header=False)
+    for name, count in _counts(summary):
+        table.add_row(name, f"{count:,}", style="red" if name == "failed" else None)
+    if good:
+        table.add_section()
+        table.add_row("source files", size_text(sum(record.size for record in good)))
+        table.add_row("references", size_text(sum(record.references_bytes for record in good)))
+        table.add_row("chunks", f"{sum(record.counts.chunks for record in good):,}")
+    table.add_section()
+    table.add_row("time", f"{summary.seconds:.1f} s")
+    return table
+
+
+def _print_warnings(console: Console, warnings: Iterable[str]) -> None:
+    for warning in warnings:
+        console.print(Text(f"warning: {warning}", style="yellow"), soft_wrap=True)

@@ -1,0 +1,60 @@
+"""Stages of assets run as Prefect tasks, for `shadowzarr.catalog.asset_window`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from prefect import Task
+from prefect.futures import PrefectFuture
+
+from shadowzarr.catalog.asset_window import StageEnd
+from shadowzarr.catalog.stages import Workshop
+from shadowzarr.errors import ShadowzarrError
+from tasks.index_asset import index_asset
+from tasks.publish_references import publish_references
+from tasks.record_outcome import record_failure, record_outcome
+from tasks.retrying import policy
+from tasks.verify_asset import verify_asset
+
+TASKS: dict[str, Task[..., Any]] = {
+    "index": index_asset,
+    "verify": verify_asset,
+    "publish": publish_references,
+    "record": record_outcome,
+    "record_failure": record_failure,
+}
+"""The task of each function of `shadowzarr.catalog.stages`."""
+
+
+class TaskStages:
+    """Submits stages as task runs of the flow run it is used in.
+
+    Parameters
+    ----------
+    workshop : Workshop
+    retries : int
+        How often an error that may pass is tried again.
+    """
+
+    def __init__(self, workshop: Workshop, *, retries: int) -> None:
+        self._workshop = workshop
+        self._tasks = {name: task.with_options(**policy(retries)) for name, task in TASKS.items()}
+
+    def submit(self, stage: str, arguments: tuple[Any, ...], ended: Callable[[StageEnd], None]) -> None:
+        """Run a stage; see `shadowzarr.catalog.asset_window.StageRunner`."""
+        future = self._tasks[stage].submit(self._workshop, *arguments)
+        future.add_done_callback(lambda done: ended(_end_of(done)))
+
+
+def _end_of(future: PrefectFuture[Any]) -> StageEnd:
+    """Read a future that is done; never raises, because nobody would hear it."""
+    try:
+        value = future.result(raise_on_failure=False)
+    except BaseException as error:  # noqa: BLE001 (a cancelled or crashed task run belongs to its asset)
+        return StageEnd(error=error)
+    if isinstance(value, BaseException):
+        return StageEnd(error=value)
+    if value is None:
+        return StageEnd(error=ShadowzarrError("the task run ended without a result"))
+    return StageEnd(value)

@@ -1,0 +1,117 @@
+"""What goes to child processes and comes back: small values only, and nothing heavy imported.
+
+The work itself is in `shadowzarr.catalog.index_asset` and `shadowzarr.catalog.verify_asset`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from ..errors import ShadowzarrError
+from .archive_address import ArchiveAddress
+from .options import ReferenceOptions
+from .records import RecordCounts, SkippedObject, VerificationSummary
+
+INDEX_FUNCTION = "shadowzarr.catalog.index_asset:index_asset"
+VERIFY_FUNCTION = "shadowzarr.catalog.verify_asset:verify_asset"
+PRELOAD = ("shadowzarr.catalog.index_asset", "shadowzarr.catalog.verify_asset")
+"""What children import before their first job."""
+
+
+@dataclass(frozen=True)
+class IndexJob:
+    """What a child process needs to index one asset.
+
+    Attributes
+    ----------
+    url : str
+        What the references will point into.
+    staged : Path
+        Where they are written.
+    size, etag
+        Of the asset, as the archive lists it.
+    options : ReferenceOptions
+    archive : ArchiveAddress
+    twin : Path, optional
+        Record of an asset with the same blob, whose references may be pointed at this one.
+    output : Path, optional
+        The output folder in which the twin lies.
+    """
+
+    url: str
+    staged: Path
+    size: int
+    etag: str
+    options: ReferenceOptions
+    archive: ArchiveAddress
+    twin: Path | None = None
+    output: Path | None = None
+
+
+@dataclass(frozen=True)
+class IndexResult:
+    """What came of it, beside the references themselves; attributes as in `IndexRecord`."""
+
+    counts: RecordCounts
+    skipped: list[SkippedObject] = field(default_factory=list)
+    statistics: dict[str, float] = field(default_factory=dict)
+    repointed_from: str | None = None
+
+
+@dataclass(frozen=True)
+class IndexNews:
+    """How far the indexing of an asset is."""
+
+    chunks: int
+    bytes: int
+
+
+@dataclass(frozen=True)
+class VerificationOptions:
+    """How references are verified: ``sample``, ``full`` or ``none``, and the seed of the sample."""
+
+    mode: Literal["sample", "full", "none"] = "sample"
+    seed: int = 0
+
+
+@dataclass(frozen=True)
+class VerifyJob:
+    """What a child process needs to verify one asset.
+
+    Attributes
+    ----------
+    url : str
+        The original.
+    staged : Path
+        The references.
+    options : VerificationOptions
+    archive : ArchiveAddress
+    """
+
+    url: str
+    staged: Path
+    options: VerificationOptions
+    archive: ArchiveAddress
+
+
+class ReferencesDifferError(ShadowzarrError):
+    """References do not give what the file holds, so they are not published.
+
+    Parameters
+    ----------
+    summary : VerificationSummary
+        What was compared and found.
+    """
+
+    def __init__(self, summary: VerificationSummary) -> None:
+        first = f": {summary.differences[0]}" if summary.differences else ""
+        super().__init__(
+            f"the references differ from the file in {summary.difference_count} places{first}; "
+            "they are not published. This is a fault of shadowzarr: please report it with the asset's URL"
+        )
+        self.summary = summary
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return (ReferencesDifferError, (self.summary,))
