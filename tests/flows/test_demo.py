@@ -28,7 +28,8 @@ def small_archive(here: Path) -> Path:
 
 
 def run_without_prefect(server: ArchiveServer) -> int:
-    config = load_config(demo.config_for(server.api_url))
+    _, config_path, *changes = demo.run_arguments(server.api_url)
+    config = load_config(config_path, changes=changes[1:])
     return index_dandisets(config.request).exit_code
 
 
@@ -57,7 +58,6 @@ def test_a_failed_run_ends_the_demonstration(
     monkeypatch.setattr(demo, "write_archive", lambda folder: [])
     monkeypatch.setattr(demo, "serve", lambda folder: ArchiveServer(small_archive).start())
     monkeypatch.setattr("flows.demo.subprocess.run", run)
-    demo.FOLDER.mkdir()
     assert demo.main() == 1
     assert commands[0][1:4] == ["-m", "flows", "run"]
     assert "exit code 3" in capfd.readouterr().err
@@ -88,17 +88,17 @@ def test_another_port_is_taken_when_the_usual_one_is_in_use(
 
 def test_the_usual_port_runs_the_configuration_as_it_stands_in_the_repository(here: Path) -> None:
     usual = f"http://127.0.0.1:{demo.ARCHIVE_PORT}/api"
-    assert demo.config_for(usual).resolve() == demo.CONFIG
+    run, path = demo.run_arguments(usual)
+    assert (run, Path(path).resolve()) == ("run", demo.CONFIG)
     assert load_config(demo.CONFIG).archive.api_url == usual
 
 
-def test_another_port_runs_a_copy_that_differs_in_the_address_alone(here: Path) -> None:
-    demo.FOLDER.mkdir()
-    copy = demo.config_for("http://127.0.0.1:5/api")
-    usual, other = load_config(demo.CONFIG), load_config(copy)
-    assert other.archive.api_url == "http://127.0.0.1:5/api"
-    assert other.dandisets == usual.dandisets
-    assert other.output == usual.output
+def test_another_port_is_given_on_the_command_line(here: Path) -> None:
+    _, path, option, change = demo.run_arguments("http://127.0.0.1:5/api")
+    assert option == "--set"
+    changed, usual = load_config(path, changes=[change]), load_config(demo.CONFIG)
+    assert changed.archive.api_url == "http://127.0.0.1:5/api"
+    assert changed.dandisets == usual.dandisets
 
 
 def test_what_an_earlier_demonstration_left_is_cleared(here: Path) -> None:

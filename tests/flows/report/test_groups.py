@@ -7,8 +7,8 @@ from flows.report.groups import MOST_ITEMS, failure_groups, left_out_groups, pas
 from flows.report.remedies import remedy
 from shadowzarr import errors
 from shadowzarr.catalog import child_errors, plan
+from shadowzarr.catalog.jobs import ReferencesDifferError
 from shadowzarr.catalog.records import ErrorSummary, SkippedObject, VerificationSummary
-from shadowzarr.catalog.verify_asset import ReferencesDifferError
 
 from .conftest import make_failure, make_record, make_skipped
 
