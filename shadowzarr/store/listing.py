@@ -42,7 +42,6 @@ class Listing:
 
     async def names(self, folder: str) -> AsyncIterator[str]:
         """Names directly in a folder, in the document's order."""
-        folder = folder.rstrip("/")
         known = dict.fromkeys(self._locator.tree.children(folder))
         for name in known:
             yield name

@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from ..errors import InvalidReferencesError
@@ -102,6 +103,22 @@ class Locator:
             return None
         chunk = self.chunk_of(key)
         return None if chunk is None else self._computed(chunk)
+
+    def own_key(self, key: str) -> str:
+        """A key as the document spells it: zarr asks for names with backslashes with slashes instead."""
+        path = key if self.renamed else ""
+        while path and metadata_key(path) not in self.refs:
+            if path in self.renamed:
+                return self.renamed[path] + key[len(path) :]
+            path = path.rpartition("/")[0]
+        return key
+
+    @cached_property
+    def renamed(self) -> dict[str, str]:
+        """Paths of nodes with backslashes in their names, by what zarr makes of them."""
+        suffix = f"/{METADATA_NAME}"
+        paths = [key.removesuffix(suffix) for key in self.refs if "\\" in key and key.endswith(suffix)]
+        return {path.replace("\\", "/"): path for path in paths}
 
     def chunk_of(self, key: str) -> ChunkId | None:
         """The chunk of one of the document's arrays that a key names, listed or not."""

@@ -136,10 +136,7 @@ class RfsStore(Store):
             When the value is listed and cannot be read.
         """
         start, stop = _bounds(byte_range)
-        if not self._is_open:
-            await self._open()
-        if key.endswith(METADATA_NAME) and (data := self._metadata.get(key)) is not None:
-            return prototype.buffer.from_bytes(data[start:stop])
+        self._is_open = True  # there is nothing to open, and other threads may be here too
         found = await self._find(key)
         if found is None:
             return None
@@ -156,7 +153,8 @@ class RfsStore(Store):
 
     async def exists(self, key: str) -> bool:
         """Whether the document lists a key; reads nothing but the chunk index where there is one."""
-        return await self._find(key) is not None
+        is_held = self._locator.own_key(key) in self._locator.refs
+        return is_held or await self._find(key) is not None
 
     async def getsize(self, key: str) -> int:
         """Bytes of a value, without reading it.
@@ -166,8 +164,6 @@ class RfsStore(Store):
         FileNotFoundError
             When the document does not list the key.
         """
-        if key.endswith(METADATA_NAME) and (data := self._metadata.get(key)) is not None:
-            return len(data)
         found = await self._find(key)
         if found is None:
             raise FileNotFoundError(key)
@@ -182,12 +178,12 @@ class RfsStore(Store):
 
     async def list_prefix(self, prefix: str) -> AsyncIterator[str]:
         """Every key that begins with ``prefix``."""
-        async for key in self._listing.keys(prefix):
+        async for key in self._listing.keys(self._locator.own_key(prefix)):
             yield key
 
     async def list_dir(self, prefix: str) -> AsyncIterator[str]:
         """Names directly below ``prefix``, in the document's order."""
-        async for name in self._listing.names(prefix):
+        async for name in self._listing.names(self._locator.own_key(prefix.rstrip("/"))):
             yield name
 
     async def set(self, key: str, value: Buffer) -> None:
@@ -199,6 +195,9 @@ class RfsStore(Store):
         self._check_writable()
 
     async def _find(self, key: str) -> Found | None:
+        key = self._locator.own_key(key)
+        if key.endswith(METADATA_NAME) and (data := self._metadata.get(key)) is not None:
+            return Found(None, inline=data)
         found = self._locator.find(key)
         if found is None or not found.is_indexed or found.chunk is None:
             return found

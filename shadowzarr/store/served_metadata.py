@@ -43,10 +43,14 @@ class ServedMetadata:
         served = self._served.get(key)
         if served is None:
             document = self._document(key)
-            if key == METADATA_NAME and document.get("node_type") == "group":
+            if key == METADATA_NAME and self._can_consolidate(document):
                 document["consolidated_metadata"] = self._consolidated()
             served = self._served[key] = _dump(document, strict=self._strict)
         return served
+
+    def _can_consolidate(self, root: Mapping[str, Any]) -> bool:
+        """Names with backslashes cannot be found in consolidated metadata (zarr 3.4 asks with slashes)."""
+        return root.get("node_type") == "group" and not self._locator.renamed
 
     def _consolidated(self) -> dict[str, Any]:
         suffix = f"/{METADATA_NAME}"

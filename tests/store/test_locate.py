@@ -143,6 +143,18 @@ def test_metadata_that_cannot_be_read(metadata, message):
         Locator(rfs).find("a/c/9/9")
 
 
+def test_names_with_backslashes_are_found_as_zarr_asks_for_them():
+    rfs = {"version": 1, "refs": {"zarr.json": json.dumps(group_metadata())}}
+    for path in ("a\\b", "a\\b/x\\y", "c", "c/d", "c\\d"):
+        rfs["refs"][f"{path}/zarr.json"] = array([4], [2])
+    locator = Locator(rfs)
+    assert locator.own_key("a/b/zarr.json") == "a\\b/zarr.json"
+    assert locator.own_key("a/b/x/y/c/0") == "a\\b/x\\y/c/0"
+    assert locator.own_key("a\\b/c/0") == "a\\b/c/0"
+    assert locator.own_key("c/d/c/0") == "c/d/c/0"
+    assert locator.own_key("none/zarr.json") == "none/zarr.json"
+
+
 def test_a_group_has_no_layout():
     with pytest.raises(InvalidReferencesError, match="is a group"):
         Locator(document()).layout("")

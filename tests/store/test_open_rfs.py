@@ -107,6 +107,20 @@ def test_a_copy_is_an_ordinary_store(recording, web, tmp_path):
     assert "shadowzarr" not in (tmp_path / "copy" / "zarr.json").read_text()
 
 
+@pytest.mark.parametrize("name", ["back\\slash", "#?%&", " spaces ", "c", "0", "ü", "zarr.json.x", "+%20"])
+def test_every_node_is_found_under_its_own_name(recording, name):
+    builder = RfsBuilder()
+    builder.add_array(f"g/{name}/{name}", shape=[1000, 16], data_type="int16", chunk_shape=[100, 16])
+    builder.add_index(f"g/{name}/{name}", str(recording.path), recording.index())
+    builder.add_array(f"g/{name}/inline", shape=[2], data_type="int8", chunk_shape=[2])
+    builder.add_inline_chunk(f"g/{name}/inline", (0,), b"\1\2")
+    for root in (open_rfs(builder.build()), zarr.open_group(RfsStore(builder.build()), mode="r")["g"][name]):
+        group = root if root.path else root["g"][name]
+        assert set(group.keys()) == {name.rpartition("\\")[2], "inline"}  # zarr takes \ for /
+        np.testing.assert_array_equal(group[name][...], recording.indexed())
+        np.testing.assert_array_equal(group["inline"][...], [1, 2])
+
+
 def test_strict_json_reads_the_same_values(recording, web):
     root = open_rfs(web, strict_json=True)
     assert root.attrs["resolution"] == "NaN"
