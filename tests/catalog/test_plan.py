@@ -1,0 +1,127 @@
+from dataclasses import replace
+
+import pytest
+
+from shadowzarr.catalog.layout import ListedRecord, Listing, OutputLayout
+from shadowzarr.catalog.options import ReferenceOptions
+from shadowzarr.catalog.plan import SelectionRules, make_plan, record_key, source_url, twins
+
+
+def listing_of(layout, asset, *, outcome="indexed", key=None, with_references=True):
+    key = key or record_key(asset, layout.options)
+    record = ListedRecord(key, outcome, layout.record_path(asset, key, outcome))
+    references = {layout.references_path(asset)} if with_references else set()
+    return Listing({layout.place(asset): [record]}, references)
+
+
+def plan_of(layout, *assets, rules=None, listing=None, **private):
+    return make_plan(
+        assets, rules or SelectionRules(), public=layout, public_listing=listing or Listing(), **private
+    )
+
+
+def fate(plan):
+    return [(each.path, each.reason) for each in plan.skipped]
+
+
+def test_a_new_asset_is_work(layout, asset):
+    plan = plan_of(layout, asset)
+    assert [(w.asset, w.url, w.cause, w.private) for w in plan.work] == [
+        (asset, asset.download_url, "new", False)
+    ]
+    assert plan.skipped == []
+    assert plan.work_bytes == 100
+
+
+def test_an_asset_with_its_record_is_unchanged(layout, asset):
+    plan = plan_of(layout, asset, listing=listing_of(layout, asset))
+    assert (plan.work, fate(plan), plan.left_out_before) == ([], [("sub-1/a.nwb", "unchanged")], 0)
+
+
+def test_an_unchanged_asset_with_objects_left_out_is_counted(layout, asset):
+    plan = plan_of(layout, asset, listing=listing_of(layout, asset, outcome="partial"))
+    assert (plan.work, plan.left_out_before) == ([], 1)
+
+
+@pytest.mark.parametrize(
+    ("change", "cause"),
+    [
+        ({"etag": "00000000000000000000000000000000-1"}, "changed"),
+        ({"asset_id": "11111111-1111-4111-8111-111111111111"}, "changed"),
+        ({"options_digest": "000000000000"}, "other options"),
+        ({"format_version": 0}, "other options"),
+    ],
+)
+def test_anything_else_in_the_record_is_work(layout, asset, change, cause):
+    key = replace(record_key(asset, layout.options), **change)
+    plan = plan_of(layout, asset, listing=listing_of(layout, asset, key=key))
+    assert [w.cause for w in plan.work] == [cause]
+
+
+def test_a_failed_asset_is_tried_again(layout, asset):
+    plan = plan_of(layout, asset, listing=listing_of(layout, asset, outcome="failed"))
+    assert [w.cause for w in plan.work] == ["failed before"]
+
+
+def test_a_record_whose_references_are_gone_does_not_count(layout, asset):
+    plan = plan_of(layout, asset, listing=listing_of(layout, asset, with_references=False))
+    assert len(plan.work) == 1
+
+
+@pytest.mark.parametrize(
+    ("changes", "rules", "reason"),
+    [
+        ({"path": "notes.txt"}, {}, "not NWB"),
+        ({"path": "a.nwb", "kind": "zarr", "etag": ""}, {}, "already Zarr"),
+        ({"path": "a.nwb.zarr", "kind": "zarr"}, {}, "already Zarr"),
+        ({"path": "sub-2/a.nwb"}, {"include": ("sub-1/*",)}, "excluded"),
+        ({"path": "sub-1/a.nwb"}, {"exclude": ("sub-1/**",)}, "excluded"),
+        ({"embargoed": True}, {}, "embargoed"),
+        ({"path": "../a.nwb"}, {}, "unusable path"),
+        ({"etag": ""}, {}, "no ETag yet"),
+    ],
+)
+def test_assets_are_passed_over_with_a_reason(layout, asset, changes, rules, reason):
+    plan = plan_of(layout, replace(asset, **changes), rules=SelectionRules(**rules))
+    assert (plan.work, [each.reason for each in plan.skipped]) == ([], [reason])
+
+
+def test_other_files_are_taken_when_they_are_asked_for(layout, asset):
+    plan = plan_of(layout, replace(asset, path="a.h5"), rules=SelectionRules(include=("**/*.h5",)))
+    assert len(plan.work) == 1
+
+
+def test_the_limit_takes_the_first_by_path_and_counts_what_is_done(layout, asset):
+    assets = [replace(asset, path=f"{name}.nwb") for name in "cabd"]
+    plan = plan_of(layout, *assets, rules=SelectionRules(limit=2), listing=listing_of(layout, assets[1]))
+    assert [w.asset.path for w in plan.work] == ["b.nwb"]
+    assert fate(plan) == [("a.nwb", "unchanged"), ("c.nwb", "limit"), ("d.nwb", "limit")]
+
+
+def test_embargoed_assets_go_to_the_private_output_only(layout, asset, tmp_path):
+    private = OutputLayout(tmp_path / "private", ReferenceOptions())
+    secret = replace(asset, embargoed=True)
+    plan = plan_of(layout, secret, private=private, private_listing=Listing())
+    assert [w.private for w in plan.work] == [True]
+    done = plan_of(layout, secret, private=private, private_listing=listing_of(private, secret))
+    assert fate(done) == [("sub-1/a.nwb", "unchanged")]
+    public_record = plan_of(layout, secret, listing=listing_of(layout, secret), private=private)
+    assert len(public_record.work) == 1
+
+
+def test_which_url_references_use(asset):
+    blob = ReferenceOptions(url="blob")
+    assert source_url(asset, ReferenceOptions()) == asset.download_url
+    assert source_url(asset, blob) == asset.blob_url
+    assert source_url(replace(asset, embargoed=True), blob) == asset.download_url
+    assert source_url(replace(asset, blob_url=""), blob) == asset.download_url
+
+
+def test_twins_are_the_first_good_records_of_a_blob(layout, asset):
+    listing = Listing()
+    for path, outcome in [("c.nwb", "indexed"), ("a.nwb", "failed"), ("b.nwb", "partial")]:
+        one = listing_of(layout, replace(asset, path=path), outcome=outcome)
+        listing.records |= one.records
+    found = twins(listing)
+    assert [record.path.name[:5] for record in found.values()] == ["b.nwb"]
+    assert list(found) == [record_key(asset, layout.options).blob_key]
