@@ -2,6 +2,7 @@
 
 import json
 import re
+import typing
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from shadowzarr.refs import chunk_index, document, gen
 from shadowzarr.verify import MAPPINGS
 
 ROOT = Path(__file__).resolve().parents[1]
+PIPELINE = (ROOT / "docs" / "pipeline.md").read_text(encoding="utf-8")
 FORMAT = (ROOT / "docs" / "format.md").read_text(encoding="utf-8")
 
 
@@ -67,3 +69,66 @@ def test_links_between_pages_lead_somewhere(page: str) -> None:
     text = (ROOT / page).read_text(encoding="utf-8")
     for link in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", text):
         assert ((ROOT / page).parent / link).exists(), link
+
+
+def config_fields(model: type, prefix: str = "") -> dict[str, str]:
+    """Keys of a configuration with their defaults, as the page writes them."""
+    from pydantic import BaseModel
+
+    def models(annotation: object) -> list[type]:
+        if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+            return [annotation]
+        return [found for each in typing.get_args(annotation) for found in models(each)]
+
+    fields: dict[str, str] = {}
+    for name, field in model.model_fields.items():
+        inner = models(field.annotation)
+        if not inner:
+            fields[prefix + name] = (
+                "required" if field.is_required() else written(field.get_default(call_default_factory=True))
+            )
+        for section in inner:
+            dots = "[]." if "list[" in str(field.annotation) else "."
+            fields |= config_fields(section, f"{prefix}{name}{dots}")
+    return fields
+
+
+def written(default: object) -> str:
+    if default is None or isinstance(default, bool | int | float):
+        return json.dumps(default)
+    return f"`{default}`" if isinstance(default, str) else f"`{json.dumps(default)}`"
+
+
+def test_every_key_of_the_configuration_is_described_with_its_default() -> None:
+    pytest.importorskip("pydantic")
+    from flows.config import IndexDandisetsConfig
+
+    rows = dict(re.findall(r"^\| `([a-z_.\[\]]+)` \| (\S.*?) \| \S", PIPELINE, re.MULTILINE))
+    fields = config_fields(IndexDandisetsConfig)
+    sections = {"archive", "dandisets", "output"}
+    assert set(rows) - sections == set(fields)
+    assert sections <= set(rows)
+    for key, default in fields.items():
+        assert rows[key] == ("processors" if key == "run.concurrency" else default), key
+
+
+def test_the_example_configuration_is_valid(tmp_path: Path) -> None:
+    pytest.importorskip("pydantic")
+    from flows.load_config import load_config
+
+    example = re.search(r"^```yaml\n(.*?)^```$", PIPELINE, re.DOTALL | re.MULTILINE)[1]
+    (tmp_path / "config.yaml").write_text(example)
+    config = load_config(tmp_path / "config.yaml")
+    assert [(each.id, each.version) for each in config.dandisets] == [
+        ("000006", "draft"),
+        ("000409", "latest"),
+    ]
+
+
+def test_exit_codes_are_those_of_the_code() -> None:
+    from shadowzarr.catalog import run_summary
+
+    section = PIPELINE.partition("| exit code |")[2].partition("## Configuration")[0]
+    codes = {int(code) for code in re.findall(r"^\| (\d+) \|", section, re.MULTILINE)}
+    ours = {run_summary.EXIT_ALL_WELL, run_summary.EXIT_FAILURE, run_summary.EXIT_LEFT_OUT}
+    assert codes == {*ours, 130}
