@@ -387,7 +387,9 @@ class DandiArchive:
             modified=record["modified"],
             embargoed=_is_embargoed(metadata),
             download_url=download_url(self.api_url, record["asset_id"]),
-            blob_url=next((url for url in urls if "/assets/" not in url and "/blobs/" in url), None),
+            blob_url=next(
+                (url for url in urls if "/blobs/" in url and not url.startswith(self.api_url)), None
+            ),
             metadata={key: metadata[key] for key in _METADATA_KEPT if key in metadata},
         )
 

@@ -132,7 +132,7 @@ class UrlResolver:
             if reply.status not in _REDIRECTS:
                 raise _refusal(url, reply)
             target = urljoin(asked, reply.headers.get("Location", ""))
-            if urlsplit(target).scheme not in {"http", "https"}:
+            if target == asked or urlsplit(target).scheme not in {"http", "https"}:
                 raise ReadError(
                     f"{without_query(url)}: redirected to {without_query(target)!r}, expected http(s)"
                 )

@@ -10,6 +10,7 @@ from shadowzarr.access import archives, http_client
 from shadowzarr.access.http_client import RetryPolicy
 from shadowzarr.access.range_reader import DefaultReader
 from shadowzarr.testing import RangeServer
+from shadowzarr.testing.archive import Archive, ArchiveServer
 from shadowzarr.testing.http_messages import Response
 from shadowzarr.testing.http_server import LoopbackServer
 
@@ -92,3 +93,41 @@ def json_answer():
 def redirect():
     """Makes an answer that leads elsewhere."""
     return lambda location, status=302: Response(status, {"Location": location}, b"")
+
+
+@dataclass
+class Standin:
+    """An archive with an open and an embargoed asset, registered under the key variable STANDIN_API_KEY."""
+
+    server: ArchiveServer
+    content: bytes
+    open: object
+    embargoed: object
+
+    def url(self, asset):
+        return self.server.download_url(asset)
+
+    def downloads(self):
+        """How often the archive was asked for an address."""
+        return self.server.api.log.count("*/download/")
+
+    def clear(self):
+        self.server.api.log.clear()
+        self.server.store.log.clear()
+
+
+@pytest.fixture
+def standin(tmp_path, content):
+    archive = Archive()
+    archive.add_user("owner", key="owner-key")
+    archive.add_user("other", key="other-key")
+    archive.add_dandiset("000001")
+    archive.add_dandiset("000002", embargo="EMBARGOED", owners=["owner"])
+    file, secret = tmp_path / "open.nwb", tmp_path / "secret.nwb"
+    file.write_bytes(content)
+    secret.write_bytes(content[::-1])
+    open_asset = archive.add_asset("000001", "sub-01/a.nwb", file)
+    embargoed = archive.add_asset("000002", "sub-02/b.nwb", secret)
+    with ArchiveServer(archive) as running:
+        archives.register_archive(running.api_url, name="standin", key_env="STANDIN_API_KEY")
+        yield Standin(running, content, open_asset, embargoed)
