@@ -29,13 +29,16 @@ class KeyTree:
 
     def keys(self, folder: str) -> Iterator[str]:
         """Every key below a folder."""
-        prefix = f"{folder}/" if folder else ""
-        for name in self.children(folder):
-            path = prefix + name
-            if path in self._names:
-                yield from self.keys(path)
-            else:
-                yield path
+        folders = [folder]
+        while folders:
+            folder = folders.pop()
+            prefix = f"{folder}/" if folder else ""
+            for name in self.children(folder):
+                path = prefix + name
+                if path in self._names:
+                    folders.append(path)
+                else:
+                    yield path
 
     def _add_folder(self, folder: str) -> dict[str, None]:
         names = self._names[folder] = {}

@@ -223,10 +223,8 @@ class Locator:
         location = self._reached(self._gen.get(chunk.path, ()), chunk)
         if location is not None:
             return Found(chunk, location=location)
-        if chunk.path in self._indexes:
-            return Found(chunk, is_indexed=True)
         self._check_spelling(chunk.path)
-        return None
+        return Found(chunk, is_indexed=True) if chunk.path in self._indexes else None
 
     def _reached(self, entries: Sequence[GenEntry], chunk: ChunkId) -> ChunkLocation | None:
         for entry in entries:

@@ -103,6 +103,13 @@ def test_chunks_under_a_key_that_is_never_asked_for_are_an_error(key):
         locator.find("a/c/9/9")
 
 
+def test_spelling_is_checked_beside_an_index_too():
+    rfs = document(indexes={"a": {"url": "u", "index": np.zeros((10, 10, 2), dtype=np.uint64)}})
+    rfs["refs"]["a/1.1"] = ["u", 0, 200]
+    with pytest.raises(InvalidReferencesError, match="'a/1.1'"):
+        Locator(rfs).find("a/c/1/1")
+
+
 def test_other_spellings_of_keys():
     rfs = document()
     rfs["refs"]["b/zarr.json"] = array([20, 20], [10, 10], chunk_key_encoding={"name": "v2"})

@@ -92,6 +92,16 @@ def test_a_hundred_samples_from_a_slab_of_4_mib_move_a_hundred_samples(server, t
     assert server.log.bytes_sent == 800
 
 
+def test_the_other_codec_pipeline_reads_parts_too(recording, server, web):
+    path = "zarr.core.codec_pipeline.FusedCodecPipeline"
+    with zarr.config.set({"codec_pipeline.path": path}):
+        root = open_rfs(web)
+        server.log.clear()
+        np.testing.assert_array_equal(root["slabs"][5:9], recording.data[5:9])
+        assert server.log.bytes_sent == 4 * 32
+        np.testing.assert_array_equal(root["columns"][...], recording.data[:, [5, 1, 2]])
+
+
 def test_a_few_samples_of_selected_columns_move_their_records(recording, server, web):
     columns = open_rfs(web)["columns"]
     server.log.clear()

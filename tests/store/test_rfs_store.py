@@ -12,6 +12,7 @@ from zarr.core.buffer import Buffer, cpu, default_buffer_prototype
 from zarr.testing.store import StoreTests
 
 from shadowzarr import RfsStore, open_rfs
+from shadowzarr.access.range_reader import DefaultReader
 from shadowzarr.errors import InvalidReferencesError
 
 
@@ -136,6 +137,7 @@ def test_options_make_a_difference(recording):
     assert RfsStore(rfs) != RfsStore(rfs, strict_json=True)
     assert RfsStore(rfs) != RfsStore(rfs, merge_gap=1)
     assert RfsStore(rfs) != zarr.storage.MemoryStore()
+    assert RfsStore(rfs) == RfsStore(rfs, reader=DefaultReader())
 
 
 def test_a_mistaken_entry_is_refused_at_once(recording):
