@@ -37,7 +37,8 @@ def plan_copy(values: DatasetValues, budget: InlineBudget) -> ArrayPlan:
     plan.attributes["_DTYPE"] = type_name(target)
     for region in values.regions():
         part = narrowed(values.read(region), target)
-        plan.inline[region.coordinates] = padded(part, chunk_shape, fill).tobytes()
+        place = (*region.coordinates, *(0,) * len(axes))
+        plan.inline[place] = padded(part, chunk_shape, fill).tobytes()
     budget.charge(list(plan.inline.values()))
     return plan
 

@@ -49,7 +49,7 @@ def plan_text(values: DatasetValues, budget: InlineBudget) -> ArrayPlan:
         plan.fill_value = fill.decode("utf-8")
         for coordinates, part in found.items():
             texts = [item.decode("utf-8") for item in _items(padded(part, plan.chunk_shape, fill))]
-            plan.inline[coordinates] = VLenUTF8().encode(_objects(texts))
+            plan.inline[(*coordinates, *(0,) * len(axes))] = VLenUTF8().encode(_objects(texts))
     except UnicodeDecodeError:
         _make_bytes(plan, found, fill, _fixed_length(values))
     budget.charge(list(plan.inline.values()))
@@ -69,7 +69,8 @@ def _make_bytes(plan: ArrayPlan, found: dict[Any, Any], fill: bytes, length: int
     for coordinates, part in found.items():
         items = _items(padded(part, plan.chunk_shape, fill))
         encoded = VLenBytes().encode(_objects(items)) if length is None else _fixed(items, length)
-        plan.inline[coordinates] = bytes(encoded)
+        trailing = len(plan.shape) - len(coordinates)
+        plan.inline[(*coordinates, *(0,) * trailing)] = bytes(encoded)
 
 
 def plan_references(values: DatasetValues, resolver: ReferenceResolver, budget: InlineBudget) -> ArrayPlan:
@@ -83,7 +84,8 @@ def plan_references(values: DatasetValues, resolver: ReferenceResolver, budget: 
     for region in values.regions():
         addresses = values.read_as(region, np.dtype("u8"), memory_type, axes)
         paths = padded(resolver.paths(addresses), chunk_shape, "")
-        plan.inline[region.coordinates] = VLenUTF8().encode(_objects(paths.reshape(-1).tolist()))
+        place = (*region.coordinates, *(0,) * len(axes))
+        plan.inline[place] = VLenUTF8().encode(_objects(paths.reshape(-1).tolist()))
     note_dangling(plan.converted, resolver.dangling - before)
     budget.charge(list(plan.inline.values()))
     return plan
