@@ -181,8 +181,9 @@ def wanted_attribute(structure: Structure, pair: Pair, name: str) -> Wanted:
         When h5py cannot read it.
     """
     try:
-        value = pair.item.attrs[name]
-        dtype = pair.item.attrs.get_id(name).dtype
+        attribute = pair.item.attrs.get_id(name)
+        dtype = attribute.dtype
+        value = _opaque(attribute) if _is_opaque(attribute) else pair.item.attrs[name]
     except READ_ERRORS as error:
         raise Unreadable(str(error)) from error
     wanted = Wanted(None)
@@ -191,6 +192,18 @@ def wanted_attribute(structure: Structure, pair: Pair, name: str) -> Wanted:
     if name == ".specloc" and isinstance(wanted.value, Target) and not pair.path:
         wanted = Wanted(_Specloc(wanted.value.identity), {mappings.SPECLOC_PATH})
     return wanted
+
+
+def _is_opaque(attribute: Any) -> bool:
+    return attribute.shape is not None and attribute.get_type().get_class() == h5py.h5t.OPAQUE
+
+
+def _opaque(attribute: Any) -> Any:
+    """Opaque values in their own type: h5py asks for a type without their tag, which HDF5 refuses."""
+    tid = attribute.get_type()
+    values = np.zeros(attribute.shape, f"V{tid.get_size()}")
+    attribute.read(values, mtype=tid)
+    return values
 
 
 @dataclass(frozen=True)

@@ -70,5 +70,8 @@ def _check_skipped_attributes(references: References, structure: Structure, tall
         if entry["kind"] != "attribute":
             continue
         owner, _, name = entry["path"].lstrip("/").rpartition("@")
-        if structure.original.identity_at(f"/{owner}") not in structure.left_out:
+        if (
+            not structure.original.has_attribute(f"/{owner}", name)
+            or structure.references.resolve(owner) is not None
+        ):
             tally.differ(entry["path"], "skipped", Plain(f"no attribute {name!r}"), "listed as left out")

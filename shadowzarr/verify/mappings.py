@@ -36,6 +36,7 @@ COMPOUND_TEXT: Final = "compound_text"
 COMPOUND_PADDING: Final = "compound_padding"
 NAMED_DATATYPE: Final = "named_datatype"
 WIDE_FLOAT: Final = "wide_float"
+NEVER_WRITTEN: Final = "never_written"
 UNDEFINED_FILL: Final = "undefined_fill"
 DATA_TYPE_ATTRIBUTE: Final = "data_type_attribute"
 
@@ -69,6 +70,7 @@ MAPPINGS: Final[dict[str, str]] = {
     NAMED_DATATYPE: "a datatype stored as an object has no node",
     WIDE_FLOAT: "a floating-point number wider than 64 bits is float64, when that holds its value",
     UNDEFINED_FILL: "a dataset whose fill value is undefined, or never written, may have zero",
+    NEVER_WRITTEN: "chunks of a large array that neither side stores are its fill value, and not read",
     DATA_TYPE_ATTRIBUTE: "_DTYPE names the data type",
 }
 """What each row allows, by name."""

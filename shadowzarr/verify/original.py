@@ -121,6 +121,15 @@ class Original:
             return self.identity(self.file[path or "/"])
         return None
 
+    def has_attribute(self, path: str, name: str) -> bool:
+        """Whether the object at a path has an attribute; an empty name stands for any."""
+        if self.identity_at(path) is None:
+            return False
+        with contextlib.suppress(*READ_ERRORS):
+            attributes = self.file[path or "/"].attrs
+            return name in attributes if name else True
+        return not name
+
     def target(self, reference: h5py.Reference, holder: Any) -> Identity | None:
         """The object that a reference leads to; None for a null or dangling one."""
         if not reference:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 import math
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 Region = tuple[slice, ...]
 Coordinates = tuple[int, ...]
@@ -19,6 +19,9 @@ BLOCK_BYTES = 32 * 2**20
 
 SAMPLED_CHUNKS = 8
 """How many chunks of an array are chosen by chance, beside the first, the last and those at edges."""
+
+UNWRITTEN_BYTES = 2**20
+"""How much is read at once of regions that nobody wrote; it may be many small chunks."""
 
 MOST_CORNERS = 32
 """How many corners of the chunk grid are compared; more axes than five have more corners."""
@@ -83,16 +86,29 @@ def block_shape(
 
 
 def split(region: Region, itemsize: int, *, block_bytes: int = BLOCK_BYTES) -> Iterator[Region]:
-    """Pieces of a region that hold at most ``block_bytes``, cut along the earliest axes."""
+    """Pieces of a region that hold at most ``block_bytes``, whole along the last axes."""
     shape = region_shape(region)
-    if itemsize * math.prod(shape) <= block_bytes or not any(extent > 1 for extent in shape):
-        yield region
-        return
-    axis = next(axis for axis, extent in enumerate(shape) if extent > 1)
-    step = max(1, block_bytes // max(1, itemsize * math.prod(shape[axis + 1 :])))
-    for start in range(region[axis].start, region[axis].stop, step):
-        piece = slice(start, min(start + step, region[axis].stop))
-        yield from split((*region[:axis], piece, *region[axis + 1 :]), itemsize, block_bytes=block_bytes)
+    piece = piece_shape(shape, itemsize, block_bytes=block_bytes)
+    for coordinates in itertools.product(*map(range, grid_shape(shape, piece))):
+        yield _within(region, chunk_region(coordinates, piece, shape))
+
+
+def piece_shape(shape: Sequence[int], itemsize: int, *, block_bytes: int = BLOCK_BYTES) -> tuple[int, ...]:
+    """Shape of the pieces that `split` makes."""
+    room = max(1, block_bytes // max(1, itemsize))
+    piece = []
+    for extent in reversed(shape):
+        piece.append(max(1, min(extent, room)))
+        room //= piece[-1]
+    return tuple(reversed(piece))
+
+
+def _within(region: Region, part: Region) -> Region:
+    """A part of a region, from the region's start, as a part of the array."""
+    return tuple(
+        slice(whole.start + cut.start, whole.start + cut.stop)
+        for whole, cut in zip(region, part, strict=True)
+    )
 
 
 def sampled_regions(
@@ -107,7 +123,31 @@ def sampled_regions(
     """Regions of a seeded choice of chunks: see `sampled_coordinates`."""
     grid = grid_shape(shape, chunk_shape)
     for coordinates in sampled_coordinates(grid, seed=seed, sampled_chunks=sampled_chunks):
-        yield from split(chunk_region(coordinates, chunk_shape, shape), itemsize, block_bytes=block_bytes)
+        region = chunk_region(coordinates, chunk_shape, shape)
+        yield from _sampled_pieces(region, itemsize, f"{seed}:{coordinates}", block_bytes)
+
+
+def _sampled_pieces(region: Region, itemsize: int, seed: str, block_bytes: int) -> Iterator[Region]:
+    """A chunk that does not fit into memory is itself sampled."""
+    shape = region_shape(region)
+    piece = piece_shape(shape, itemsize, block_bytes=block_bytes)
+    for coordinates in sampled_coordinates(grid_shape(shape, piece), seed=seed, sampled_chunks=2):
+        yield _within(region, chunk_region(coordinates, piece, shape))
+
+
+def stored_regions(
+    stored: Iterable[Coordinates],
+    shape: Sequence[int],
+    chunk_shape: Sequence[int],
+    itemsize: int,
+    *,
+    block_bytes: int = BLOCK_BYTES,
+) -> Iterator[Region]:
+    """Regions of given chunks, and a few others of the array: its first, its last, and some by chance."""
+    for place in stored:
+        yield from split(chunk_region(place, chunk_shape, shape), itemsize, block_bytes=block_bytes)
+    whole = tuple(slice(0, extent) for extent in shape)
+    yield from _sampled_pieces(whole, itemsize, "0", min(block_bytes, UNWRITTEN_BYTES))
 
 
 def sampled_coordinates(
