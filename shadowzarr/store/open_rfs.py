@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Unpack
 
 import zarr
 
 from .load_rfs import load_rfs
-from .rfs_store import RfsStore
+from .rfs_store import RfsStore, StoreOptions
 
 
-def open_rfs(source: str | os.PathLike[str] | Mapping[str, Any], **options: Any) -> zarr.Group:
+def open_rfs(
+    source: str | os.PathLike[str] | Mapping[str, Any], **options: Unpack[StoreOptions]
+) -> zarr.Group:
     """Open a reference file system for reading.
 
     Parameters

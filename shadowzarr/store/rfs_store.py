@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 from collections.abc import AsyncIterator, Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 import numpy as np
 import orjson
@@ -30,6 +30,18 @@ from .served_metadata import ServedMetadata
 if TYPE_CHECKING:
     from zarr.abc.store import ByteRequest
     from zarr.core.buffer import Buffer, BufferPrototype
+
+
+class StoreOptions(TypedDict, total=False):
+    """Options of `RfsStore`."""
+
+    validate_sources: bool
+    strict_json: bool
+    local_cache: ChunkCache | None
+    merge_gap: int
+    max_merge_size: int
+    merge_below: int
+    reader: FileReader | None
 
 
 _SHOWN_OPTIONS = ("validate_sources", "strict_json", "merge_gap", "max_merge_size", "merge_below")
@@ -84,7 +96,7 @@ class RfsStore(Store):
     ) -> None:
         super().__init__(read_only=True)
         self._rfs = rfs
-        self._options: dict[str, Any] = {
+        self._options: StoreOptions = {
             "validate_sources": validate_sources,
             "strict_json": strict_json,
             "local_cache": local_cache,
@@ -121,7 +133,7 @@ class RfsStore(Store):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, RfsStore):
             return False
-        if any(self._options[name] != other._options[name] for name in _SHOWN_OPTIONS):
+        if any(self._options.get(name) != other._options.get(name) for name in _SHOWN_OPTIONS):
             return False
         return self._rfs is other._rfs or str(self) == str(other)
 
@@ -224,7 +236,7 @@ class RfsStore(Store):
         return await self._fetcher.size(_location(found), found.chunk, layout)
 
 
-def _restore(rfs: Rfs, options: dict[str, Any]) -> RfsStore:
+def _restore(rfs: Rfs, options: StoreOptions) -> RfsStore:
     return RfsStore(rfs, **options)
 
 

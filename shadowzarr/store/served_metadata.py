@@ -4,18 +4,22 @@ Differences from the document, all undone by ``strict_json``: attributes that ar
 NaN and infinities again, because hdmf-zarr does not know the convention they are stored by (0.14;
 decoding them here can go when it does); and the ``bytes`` codec has the name under which zarr reads
 parts of chunks. In both modes the root carries the consolidated metadata of all nodes, so that a file
-opens with one read. Pure.
+opens with one read, and NaN in fill values is spelled as Zarr v3 does. Pure.
 """
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
+
+from zarr.dtype import parse_dtype
+from zarr.registry import get_codec_class
 
 from ..attributes import decode_non_finite, encode_attributes
 from ..codecs import PARTIAL_BYTES
+from ..errors import InvalidReferencesError
 from ..refs.chunk_key import METADATA_NAME
 from .locate import Locator
 
@@ -43,23 +47,28 @@ class ServedMetadata:
         served = self._served.get(key)
         if served is None:
             document = self._document(key)
-            if key == METADATA_NAME and self._can_consolidate(document):
-                document["consolidated_metadata"] = self._consolidated()
+            if key == METADATA_NAME and document.get("node_type") == "group":
+                document |= self._consolidated()
             served = self._served[key] = _dump(document, strict=self._strict)
         return served
 
-    def _can_consolidate(self, root: Mapping[str, Any]) -> bool:
-        """Names with backslashes cannot be found in consolidated metadata (zarr 3.4 asks with slashes)."""
-        return root.get("node_type") == "group" and not self._locator.renamed
-
     def _consolidated(self) -> dict[str, Any]:
+        """Consolidated metadata of all nodes, or nothing where it would do harm.
+
+        Names with backslashes are never found in it (zarr 3.4 asks for them with slashes). One node that
+        zarr does not understand, for want of a codec say, would keep it from opening the root; without
+        consolidated metadata that node alone fails, when it is asked for.
+        """
         suffix = f"/{METADATA_NAME}"
-        nodes = {
-            key.removesuffix(suffix): self._document(key)
-            for key in self._locator.refs
-            if key.endswith(suffix)
-        }
-        return {"kind": "inline", "must_understand": False, "metadata": nodes}
+        keys = [key for key in self._locator.refs if key.endswith(suffix)]
+        try:
+            nodes = {key.removesuffix(suffix): self._document(key) for key in keys}
+        except InvalidReferencesError:
+            return {}
+        if self._locator.renamed or not _are_understood(nodes.values()):
+            return {}
+        consolidated = {"kind": "inline", "must_understand": False, "metadata": nodes}
+        return {"consolidated_metadata": consolidated}
 
     def _document(self, key: str) -> dict[str, Any]:
         document = self._locator.metadata(key)
@@ -67,18 +76,34 @@ class ServedMetadata:
         attributes = document.get("attributes")
         if isinstance(attributes, Mapping):
             document["attributes"] = _strict(attributes) if self._strict else decode_non_finite(attributes)
+        if "fill_value" in document:
+            document["fill_value"] = _spelled_out(document["fill_value"])
         if not self._strict and _is_plain(document.get("codecs")):
             document["codecs"] = [{**document["codecs"][0], "name": PARTIAL_BYTES}]
         return document
 
 
 def _is_plain(codecs: Any) -> bool:
-    return (
-        isinstance(codecs, list)
-        and len(codecs) == 1
-        and isinstance(codecs[0], dict)
-        and codecs[0].get("name") == "bytes"
-    )
+    return isinstance(codecs, list) and len(codecs) == 1 and _name(codecs[0]) == "bytes"
+
+
+def _are_understood(nodes: Iterable[Mapping[str, Any]]) -> bool:
+    """Whether zarr has all codecs and data types of these nodes."""
+    arrays = [node for node in nodes if node.get("node_type") == "array"]
+    codecs = {_name(codec) for node in arrays for codec in node.get("codecs", ())}
+    data_types = {json.dumps(node.get("data_type")) for node in arrays}
+    try:
+        for name in codecs:
+            get_codec_class(name)
+        for data_type in data_types:
+            parse_dtype(json.loads(data_type), zarr_format=3)
+    except (ValueError, KeyError, TypeError):  # zarr's UnknownCodecError is a ValueError
+        return False
+    return True
+
+
+def _name(codec: Any) -> str:
+    return str(codec.get("name") if isinstance(codec, Mapping) else codec)
 
 
 def _strict(attributes: Mapping[str, Any]) -> dict[str, Any]:
@@ -92,6 +117,17 @@ def _has_non_finite(value: Any) -> bool:
     if isinstance(value, list):
         return any(_has_non_finite(item) for item in value)
     return isinstance(value, float) and not math.isfinite(value)
+
+
+def _spelled_out(value: Any) -> Any:
+    """A fill value with NaN and infinities as Zarr v3 writes them."""
+    if isinstance(value, Mapping):
+        return {key: _spelled_out(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_spelled_out(item) for item in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+    return value
 
 
 def _dump(document: Mapping[str, Any], *, strict: bool) -> bytes:

@@ -65,6 +65,19 @@ def test_all_chunks_of_an_indexed_array_take_one_index_read(recording, server, w
     assert server.log.count("raw.bin") == 9
 
 
+def test_s3(recording, tmp_path, monkeypatch):
+    """Document, index array and source in a bucket; the server stands for its endpoint."""
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.delenv(name, raising=False)
+    write_rfs(recording.build("s3://bucket/raw.bin").build(), tmp_path / "bucket" / "x.shadowzarr")
+    recording.path.rename(tmp_path / "bucket" / "raw.bin")
+    with RangeServer(tmp_path) as server:
+        monkeypatch.setenv("AWS_ENDPOINT_URL", server.base_url)
+        root = open_rfs("s3://bucket/x.shadowzarr")
+        np.testing.assert_array_equal(root["group/indexed"][...], recording.indexed())
+        assert {entry.path.split("/")[1] for entry in server.log} == {"bucket"}
+
+
 def test_near_reads_of_small_chunks_share_requests(recording, server, web):
     np.testing.assert_array_equal(open_rfs(web)["group/indexed"][...], recording.indexed())
     assert server.log.count("raw.bin") == 1

@@ -2,8 +2,9 @@ import json
 import math
 
 import pytest
+import zarr
 
-from shadowzarr import RfsBuilder, decode_attributes
+from shadowzarr import RfsBuilder, RfsStore, decode_attributes, open_rfs
 from shadowzarr.store.locate import Locator
 from shadowzarr.store.served_metadata import ServedMetadata
 
@@ -92,6 +93,34 @@ def test_a_stale_copy_is_replaced():
     root = json.loads(rfs["refs"]["zarr.json"])
     rfs["refs"]["zarr.json"] = json.dumps({**root, "consolidated_metadata": {"metadata": {"gone": {}}}})
     assert "gone" not in served("zarr.json", rfs=rfs)["consolidated_metadata"]["metadata"]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"codecs": [{"name": "bytes"}, {"name": "magic", "configuration": {}}]},
+        {"data_type": "int7"},
+        "not JSON",
+    ],
+)
+def test_a_node_that_zarr_does_not_understand_costs_nobody_else(change):
+    rfs = document()
+    node = json.loads(rfs["refs"]["a/zarr.json"])
+    rfs["refs"]["a/zarr.json"] = change if isinstance(change, str) else json.dumps({**node, **change})
+    assert "consolidated_metadata" not in served("zarr.json", rfs=rfs)
+    root = zarr.open_group(RfsStore(rfs), mode="r")
+    assert root["b/x"].shape == (3,)
+    with pytest.raises(ValueError, match=r"magic|int7|refs\['a/zarr.json'\]"):
+        root["a"]
+
+
+@pytest.mark.parametrize("strict_json", [False, True])
+def test_bare_nan_in_a_fill_value_is_spelled_out(strict_json):
+    rfs = document()
+    node = json.loads(rfs["refs"]["a/zarr.json"])
+    rfs["refs"]["a/zarr.json"] = json.dumps({**node, "data_type": "float32", "fill_value": math.nan})
+    assert served("a/zarr.json", strict_json=strict_json, rfs=rfs)["fill_value"] == "NaN"
+    assert math.isnan(open_rfs(rfs, strict_json=strict_json)["a"].fill_value)
 
 
 def test_text_that_is_no_utf8_survives():
