@@ -113,9 +113,10 @@ def _failure(record: IndexRecord) -> Item:
     if record.error is None:
         return Item(_asset(record), "no reason was recorded")
     differences = record.verification.differences if record.verification else []
+    message = record.error.message.replace(record.url, "the file")  # which file, the path says better
     return Item(
         _asset(record),
-        f"{record.error.stage}: {shorten(record.error.message, limit=LONGEST_MESSAGE)}",
+        f"{record.error.stage}: {shorten(message, limit=LONGEST_MESSAGE)}",
         tuple(shorten(line, limit=LONGEST_MESSAGE) for line in differences[:10]),
     )
 

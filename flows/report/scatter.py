@@ -12,7 +12,7 @@ from . import svg
 from .scales import LogScale, log_scale
 
 WIDTH, HEIGHT = 420, 290
-LEFT, RIGHT, TOP, BOTTOM = 62, 26, 14, 44
+LEFT, RIGHT, TOP, BOTTOM = 70, 26, 14, 44
 MOST_LABELLED_POINTS = 400
 """Beyond that, points of one class are one path without tips: twelve bytes a point, not a hundred."""
 

@@ -47,6 +47,13 @@ def test_failures_are_grouped_by_cause_the_most_frequent_first() -> None:
     assert groups[1].items[0].text == "verify: took 600 s"
 
 
+def test_the_address_of_a_file_does_not_hide_what_is_said_about_it() -> None:
+    record = make_failure()
+    said = f"{record.url} is not an HDF5 file"
+    record = make_failure(error=ErrorSummary("index", "NotHDF5Error", said))
+    assert failure_groups([record])[0].items[0].text == "index: the file is not an HDF5 file"
+
+
 def test_differences_stand_below_a_failed_verification() -> None:
     verification = VerificationSummary("full", differences=["/a: 1 is not 2"] * 30, difference_count=30)
     group = failure_groups([make_failure(verification=verification)])[0]
