@@ -65,5 +65,13 @@ def schema(flow: str) -> int:
     return print_schema(flow)
 
 
+@app.command
+def demo() -> int:
+    """Write sample NWB files, index them from an archive on this machine, and open the results."""
+    from .demo import main
+
+    return main()
+
+
 if __name__ == "__main__":
     sys.exit(app())
