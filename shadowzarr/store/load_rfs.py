@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 
 import orjson
 
+from ..access.archives import asset_address
 from ..access.locations import canonical, is_remote, without_query
 from ..access.range_reader import default_reader
 from ..errors import InvalidReferencesError, ReadError, SourceNotFoundError
@@ -57,7 +58,7 @@ def load_rfs(source: str | os.PathLike[str] | Mapping[str, Any], *, reader: File
         check_document(source, "the document")
         return _in_memory(source)
     location = canonical(source)
-    document = _document_location(location)
+    document = document_location(location)
     # A directory that was named keeps its URL's query: who gave it gave it for all that is in there.
     folder = folder_of(document) if location == document else location
     rfs = parse_document(_read(document, reader or default_reader()), without_query(document))
@@ -90,9 +91,11 @@ def parse_document(data: bytes | memoryview, name: str) -> Rfs:
     return cast("Rfs", document)
 
 
-def _document_location(location: str) -> str:
+def document_location(location: str) -> str:
+    """Location of the JSON document of references, which may be named by their directory."""
     if is_remote(location):
-        is_document = urlsplit(location).path.endswith(".json")
+        # The download URL of an archive's asset has no suffix, and is never a directory.
+        is_document = urlsplit(location).path.endswith(".json") or asset_address(location) is not None
     else:
         is_document = Path(location).is_file() or (location.endswith(".json") and not Path(location).is_dir())
     return location if is_document else inside(location, DOCUMENT_NAME)

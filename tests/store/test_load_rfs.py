@@ -8,6 +8,7 @@ import pytest
 
 from shadowzarr import load_rfs, open_rfs, write_rfs
 from shadowzarr.errors import InvalidReferencesError, ReadError, SourceNotFoundError
+from shadowzarr.store.load_rfs import document_location
 from shadowzarr.testing.range_server import RangeServer
 
 
@@ -125,6 +126,32 @@ def test_nothing_there(tmp_path, name):
         load_rfs(tmp_path / name)
     with RangeServer(tmp_path) as server, pytest.raises(SourceNotFoundError, match="no references at"):
         load_rfs(server.url(name))
+
+
+ASSET = "https://api.dandiarchive.org/api/assets/6e7e9b91-0d66-45af-b646-dfb11e4d9967/download/"
+
+
+@pytest.mark.parametrize(
+    ("location", "document"),
+    [
+        (ASSET, ASSET),
+        ("https://h/x.json?a=1", "https://h/x.json?a=1"),
+        ("https://h/x.shadowzarr?a=1", "https://h/x.shadowzarr/refs.json?a=1"),
+        ("s3://bucket/x", "s3://bucket/x/refs.json"),
+        ("/none/x.json", "/none/x.json"),
+        ("/none/x", "/none/x/refs.json"),
+    ],
+)
+def test_which_file_is_the_document(location, document):
+    assert document_location(location) == document
+
+
+def test_any_file_may_be_named(tmp_path):
+    (tmp_path / "refs").write_text('{"version": 1, "refs": {}}')
+    assert load_rfs(tmp_path / "refs")["refs"] == {}
+    (tmp_path / "folder.json").mkdir()
+    (tmp_path / "folder.json" / "refs.json").write_text('{"version": 2, "refs": {}}')
+    assert load_rfs(tmp_path / "folder.json")["version"] == 2
 
 
 def test_messages_hold_no_query(tmp_path, impatient):

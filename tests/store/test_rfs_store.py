@@ -11,9 +11,10 @@ import zarr
 from zarr.core.buffer import Buffer, cpu, default_buffer_prototype
 from zarr.testing.store import StoreTests
 
-from shadowzarr import RfsStore, open_rfs
+from shadowzarr import RfsStore, open_rfs, write_rfs
 from shadowzarr.access.range_reader import DefaultReader
 from shadowzarr.errors import InvalidReferencesError
+from shadowzarr.testing.range_server import RangeServer
 
 
 class FilledStore(RfsStore):
@@ -163,6 +164,18 @@ def test_arrays_travel_to_spawned_processes(recording):
     group = open_rfs(recording.build().build())
     with multiprocessing.get_context("spawn").Pool(1) as pool:
         assert pool.map(_sum, [group["slabs"]]) == [int(recording.data.sum())]
+
+
+@pytest.mark.skipif("fork" not in multiprocessing.get_all_start_methods(), reason="no fork here")
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_forked_children_read_on(recording, tmp_path):
+    write_rfs(recording.build().build(), tmp_path / "x.shadowzarr")
+    with RangeServer(tmp_path) as server:
+        for source in (tmp_path / "x.shadowzarr", server.url("x.shadowzarr")):
+            array = open_rfs(source)["group/indexed"]
+            total = _sum(array)
+            with multiprocessing.get_context("fork").Pool(2) as pool:
+                assert pool.map(_sum, [array] * 4, chunksize=1) == [total] * 4
 
 
 def test_many_threads_share_a_store(recording):
