@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import asyncio
 import os
+import threading
 import time
 from collections.abc import Awaitable, Callable, Generator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -47,10 +48,10 @@ class HttpReader:
     def __init__(self, *, in_flight: int = IN_FLIGHT, retries: RetryPolicy | None = None) -> None:
         self._in_flight = in_flight
         self._retries = retries
-        self._live: _Live | None = None
+        self._live: dict[int, _Live] = {}  # by process id
 
     def __getstate__(self) -> dict[str, object]:
-        return {"_in_flight": self._in_flight, "_retries": self._retries, "_live": None}
+        return {"_in_flight": self._in_flight, "_retries": self._retries, "_live": {}}
 
     def read(self, url: str, ranges: Sequence[FileRange], *, source: Source | None = None) -> list[Buffer]:
         """Read ranges of a file in parallel.
@@ -139,11 +140,12 @@ class HttpReader:
         return answer
 
     def _now_live(self) -> _Live:
-        live = self._live
-        if live is None or live.pid != os.getpid():
+        """What belongs to this process, made by whichever thread comes first (setdefault is atomic)."""
+        live = self._live.get(os.getpid())
+        if live is None:
             policy = self._retries
-            live = _Live(self._in_flight, lambda: policy or http_client.DEFAULT_RETRIES)
-            self._live = live
+            fresh = _Live(self._in_flight, lambda: policy or http_client.DEFAULT_RETRIES)
+            live = self._live.setdefault(os.getpid(), fresh)
         return live
 
 
@@ -173,12 +175,12 @@ class _Live:
     """What belongs to one process: connections, resolved URLs, threads."""
 
     def __init__(self, in_flight: int, policy: Callable[[], RetryPolicy]) -> None:
-        self.pid = os.getpid()
         self.slow = Urllib3Transport()
         self.fast = ObstoreTransport() if obstore_transport.is_usable() else None
         self.resolver = UrlResolver(self.slow, policy)
         self._policy = policy
         self._in_flight = in_flight
+        self._lock = threading.Lock()
         self._executor: ThreadPoolExecutor | None = None
         self._gates: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = WeakKeyDictionary()
         self._without_ranges: dict[str, float] = {}
@@ -195,9 +197,10 @@ class _Live:
 
     def executor(self) -> ThreadPoolExecutor:
         """The threads of blocking reads, made when first needed."""
-        if self._executor is None:
-            self._executor = ThreadPoolExecutor(self._in_flight, thread_name_prefix="shadowzarr-read")
-        return self._executor
+        with self._lock:
+            if self._executor is None:
+                self._executor = ThreadPoolExecutor(self._in_flight, thread_name_prefix="shadowzarr-read")
+            return self._executor
 
     def gate(self) -> asyncio.Semaphore:
         """What bounds the requests of the running event loop."""
@@ -340,6 +343,9 @@ def _in_parallel(
 ) -> list[Buffer]:
     futures: list[Future[Buffer]] = [executor.submit(fetch, wanted) for wanted in ranges]
     try:
+        finished, _ = wait(futures, return_when=FIRST_EXCEPTION)
+        for future in finished:
+            future.result()  # raises the first failure, before slower ones are tried to their end
         return [future.result() for future in futures]
     finally:
         for future in futures:
