@@ -44,8 +44,18 @@ class RunLog:
     records: list[IndexRecord] = field(default_factory=list)
 
 
-def index_dandisets(request: IndexRequest, *, news: News | None = None) -> RunSummary:
+def index_dandisets(
+    request: IndexRequest, *, pool: ChildPool | None = None, news: News | None = None
+) -> RunSummary:
     """Index dandisets from a plain script, without an orchestrator.
+
+    Parameters
+    ----------
+    request : IndexRequest
+    pool : ChildPool, optional
+        Processes to use, which stay; by default new ones, which end with the run.
+    news : callable, optional
+        Called, from any thread, with how far the indexing of an asset is.
 
     Raises
     ------
@@ -59,8 +69,8 @@ def index_dandisets(request: IndexRequest, *, news: News | None = None) -> RunSu
             for version, wanted in zip(log.versions, request.dandisets, strict=True):
                 assets = list(resolve_assets(archive, version))
                 log.plan.extend(plan_version(request, version, assets, wanted.rules))
-        with child_pool(request) as pool:
-            workshop = open_workshop(request, pool, news=news)
+        with contextlib.nullcontext(pool) if pool is not None else child_pool(request) as processes:
+            workshop = open_workshop(request, processes, news=news)
             with ThreadStages(workshop, request.window) as runner:
                 log.records = list(
                     run_assets(

@@ -8,6 +8,8 @@ import pytest
 
 from shadowzarr.catalog.archive_address import ArchiveAddress
 from shadowzarr.catalog.assets import CatalogAsset
+from shadowzarr.catalog.child_pool import ChildPool
+from shadowzarr.catalog.jobs import PRELOAD
 from shadowzarr.catalog.layout import OutputLayout
 from shadowzarr.catalog.options import ReferenceOptions
 from shadowzarr.catalog.request import DandisetRequest, IndexRequest
@@ -17,18 +19,38 @@ ASSET_ID = "0b34d3dd-037a-4dcb-9d8f-1073895048e1"
 ETAG = "3f4734664390d668bbb6b2e19f603582-1"
 
 
-def write_file(path: Path, *, seed: int = 0, chunks: int = 3) -> Path:
+def write_small_file(path: Path, *, seed: int = 0, chunks: int = 3) -> Path:
     """An HDF5 file with a chunked and a contiguous dataset, text, and NaN in an attribute."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with h5py.File(path, "w") as file:
         file.attrs["seed"] = seed
-        data = np.arange(10 * chunks) + seed
-        file.create_dataset("counts", data=data, chunks=(10,), compression="gzip")
+        data = np.arange(100 * chunks) + seed
+        file.create_dataset("counts", data=data, chunks=(100,), compression="gzip")
         series = file.create_group("series")
         series["values"] = np.linspace(0, seed + 1, 500)
         series["values"].attrs["resolution"] = np.nan
         file["title"] = f"file {seed}"
     return path
+
+
+KEY_VARIABLE = "SHADOWZARR_TEST_KEY"
+KEY = "a" * 40
+
+
+@pytest.fixture(scope="session")
+def pool():
+    """Children of all tests that index; they know a key by their environment, as in a real run."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(KEY_VARIABLE, KEY)
+        with ChildPool(2, timeout=60, memory_limit=2**31, preload=PRELOAD) as pool:
+            pool.start()
+            yield pool
+
+
+@pytest.fixture(scope="session")
+def write_file():
+    """Writes a small HDF5 file at a path; other seeds give other files."""
+    return write_small_file
 
 
 @pytest.fixture
@@ -54,9 +76,10 @@ def layout(tmp_path) -> OutputLayout:
 def archive(tmp_path):
     """One dandiset with two files, served."""
     contents = Archive()
+    contents.add_user("owner", key=KEY)
     contents.add_dandiset("000001")
     for number in range(2):
-        file = write_file(tmp_path / "files" / f"{number}.nwb", seed=number)
+        file = write_small_file(tmp_path / "files" / f"{number}.nwb", seed=number)
         contents.add_asset("000001", f"sub-{number}/{number}.nwb", file)
     with ArchiveServer(contents) as server:
         yield server

@@ -11,9 +11,12 @@ from shadowzarr.errors import OutputError
 def test_one_holder_at_a_time_and_an_empty_file_afterwards(tmp_path):
     lock = tmp_path / "out" / ".shadowzarr" / "lock"
     with output_lock(lock):
-        with pytest.raises(
-            OutputBusyError, match=rf"another run \(process \d+ on .*\) is writing to {tmp_path}/out"
-        ), output_lock(lock):
+        with (
+            pytest.raises(
+                OutputBusyError, match=rf"another run \(process \d+ on .*\) is writing to {tmp_path}/out"
+            ),
+            output_lock(lock),
+        ):
             pass
         assert lock.read_text()
     assert lock.read_text() == ""
@@ -38,6 +41,8 @@ def test_the_lock_of_a_killed_process_is_free(tmp_path):
 
 def test_a_place_that_cannot_be_written(tmp_path):
     (tmp_path / "file").write_text("")
-    with pytest.raises(OutputError, match="cannot write to the output"):
-        with output_lock(tmp_path / "file" / "lock"):
-            pass
+    with (
+        pytest.raises(OutputError, match="cannot write to the output"),
+        output_lock(tmp_path / "file" / "lock"),
+    ):
+        pass

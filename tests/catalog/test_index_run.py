@@ -1,0 +1,323 @@
+"""Whole runs over a stand-in archive, without an orchestrator: what is done, and what is done again."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from shadowzarr.catalog.archive_address import ArchiveAddress
+from shadowzarr.catalog.index_run import index_dandisets, output_session
+from shadowzarr.catalog.jobs import VerificationOptions
+from shadowzarr.catalog.lock import OutputBusyError
+from shadowzarr.catalog.options import ReferenceOptions
+from shadowzarr.catalog.plan import SelectionRules
+from shadowzarr.catalog.records import read_record
+from shadowzarr.catalog.request import DandisetRequest
+from shadowzarr.errors import ArchiveUnavailableError, MissingCredentialsError, NotInArchiveError, OutputError
+from shadowzarr.store.load_rfs import load_rfs
+from shadowzarr.verify import verify_rfs
+
+KEY_VARIABLE = "SHADOWZARR_TEST_KEY"
+
+
+def tree(folder: Path) -> dict[str, object]:
+    """Every file and folder of an output, but for the times in records."""
+    found: dict[str, object] = {}
+    for path in sorted(folder.rglob("*")):
+        content: object = path.read_bytes() if path.is_file() else None
+        if path.name.endswith(".record.json"):
+            content = {**json.loads(path.read_bytes()), "stages": []}
+        found[str(path.relative_to(folder))] = content
+    return found
+
+
+def requests_since(archive, mark):
+    return [entry.path for entry in archive.api.log.entries[mark[0] :]] + [
+        entry.path for entry in archive.store.log.entries[mark[1] :]
+    ]
+
+
+def mark(archive):
+    return len(archive.api.log), len(archive.store.log)
+
+
+def records(folder: Path):
+    return {record.path: record for record in map(read_record, folder.rglob("*.record.json"))}
+
+
+def test_assets_are_indexed_verified_and_recorded(request_of, pool, tmp_path):
+    summary = index_dandisets(request_of(), pool=pool)
+    assert summary.exit_code == 0
+    assert summary.outcome_counts == {"indexed": 2}
+    assert summary.dandisets == [("000001", "draft")]
+    record = records(tmp_path / "out")["sub-1/1.nwb"]
+    assert (record.outcome, record.verification.mode, record.verification.equal) == (
+        "indexed",
+        "sample",
+        True,
+    )
+    assert record.counts.groups == 2
+    assert record.counts.arrays == 3
+    assert record.counts.array_bytes == 300 * 8 + 500 * 8
+    assert record.statistics["requests"] >= 1
+    assert {stage.stage for stage in record.stages} == {"index", "verify", "publish"}
+    assert all(stage.worker in (0, 1) for stage in record.stages if stage.stage != "publish")
+    references = tmp_path / "out" / record.references
+    assert verify_rfs(references, tmp_path / "files" / "1.nwb", mode="full").equal
+    assert list(load_rfs(references)["sources"]) == [record.url]
+    assert "/assets/" in record.url
+    assert not (tmp_path / "out" / ".shadowzarr" / "staging").exists()
+
+
+def test_a_second_run_only_looks(archive, request_of, pool, tmp_path):
+    index_dandisets(request_of(), pool=pool)
+    before, at = tree(tmp_path / "out"), mark(archive)
+    summary = index_dandisets(request_of(), pool=pool)
+    assert requests_since(archive, at) == [
+        "/api/dandisets/000001/",
+        "/api/dandisets/000001/versions/draft/assets/",
+    ]
+    assert (summary.records, summary.plan_counts, summary.exit_code) == (
+        [],
+        {"to index": 0, "unchanged": 2},
+        0,
+    )
+    assert tree(tmp_path / "out") == before
+
+
+def test_a_changed_asset_alone_is_done_again(archive, request_of, pool, tmp_path, write_file):
+    index_dandisets(request_of(), pool=pool)
+    before = records(tmp_path / "out")
+    archive.archive.replace_asset("000001", "sub-0/0.nwb", write_file(tmp_path / "new.nwb", seed=7, chunks=5))
+    summary = index_dandisets(request_of(), pool=pool)
+    assert [record.path for record in summary.records] == ["sub-0/0.nwb"]
+    after = records(tmp_path / "out")
+    assert len(list((tmp_path / "out").rglob("*.record.json"))) == 2
+    assert after["sub-1/1.nwb"] == before["sub-1/1.nwb"]
+    assert after["sub-0/0.nwb"].etag != before["sub-0/0.nwb"].etag
+    assert verify_rfs(
+        tmp_path / "out" / after["sub-0/0.nwb"].references, tmp_path / "new.nwb", mode="full"
+    ).equal
+
+
+def test_other_options_do_everything_again(request_of, pool):
+    index_dandisets(request_of(), pool=pool)
+    again = request_of(options=ReferenceOptions(chunk_index_threshold=1))
+    assert index_dandisets(again, pool=pool).outcome_counts == {"indexed": 2}
+    assert index_dandisets(again, pool=pool).records == []
+
+
+def test_an_asset_with_the_same_blob_is_pointed_anew_and_is_what_generating_gives(
+    archive, request_of, pool, tmp_path
+):
+    """With an index array, so that folders are copied too; the run without the first generates."""
+    options = ReferenceOptions(chunk_index_threshold=1)
+    archive.archive.add_asset("000001", "sub-9/copy.nwb", tmp_path / "files" / "0.nwb")
+    index_dandisets(request_of(options=options), pool=pool)
+    made = records(tmp_path / "out")
+    assert made["sub-0/0.nwb"].repointed_from is None
+    assert made["sub-9/copy.nwb"].repointed_from == made["sub-0/0.nwb"].asset_id
+    rules = SelectionRules(include=("sub-9/*",))
+    alone = request_of(
+        options=options, output=tmp_path / "alone", dandisets=(DandisetRequest("000001", "draft", rules),)
+    )
+    index_dandisets(alone, pool=pool)
+    assert records(tmp_path / "alone")["sub-9/copy.nwb"].repointed_from is None
+    place = "dandisets/000001/draft/sub-9/copy.nwb.shadowzarr"
+    assert tree(tmp_path / "out" / place) == tree(tmp_path / "alone" / place)
+    assert any("index" in name for name in tree(tmp_path / "out" / place))
+
+
+@pytest.mark.parametrize("form", ["directory", "json"])
+def test_a_renamed_asset_costs_no_generation(archive, request_of, pool, tmp_path, form):
+    options = ReferenceOptions(form=form)
+    index_dandisets(request_of(options=options), pool=pool)
+    new = archive.archive.rename_asset("000001", "sub-0/0.nwb", "sub-5/renamed.nwb")
+    summary = index_dandisets(request_of(options=options), pool=pool)
+    (record,) = summary.records
+    assert (record.path, record.outcome) == ("sub-5/renamed.nwb", "indexed")
+    assert record.repointed_from is not None
+    assert list(load_rfs(tmp_path / "out" / record.references)["sources"]) == [record.url]
+    assert new.asset_id in record.url
+
+
+def test_references_to_the_blob_itself(request_of, pool, tmp_path):
+    index_dandisets(request_of(options=ReferenceOptions(url="blob")), pool=pool)
+    record = records(tmp_path / "out")["sub-0/0.nwb"]
+    assert "/blobs/" in record.url
+    assert verify_rfs(tmp_path / "out" / record.references, tmp_path / "files" / "0.nwb").equal
+
+
+def test_bad_assets_are_recorded_and_tried_again(archive, request_of, pool, tmp_path, write_file):
+    whole = write_file(tmp_path / "whole.nwb", seed=3)
+    (tmp_path / "cut.nwb").write_bytes(whole.read_bytes()[:3000])
+    (tmp_path / "text.nwb").write_text("this is text\n" * 100)
+    for name in ("cut", "text"):
+        archive.archive.add_asset("000001", f"bad/{name}.nwb", tmp_path / f"{name}.nwb")
+    summary = index_dandisets(request_of(), pool=pool)
+    assert (summary.exit_code, summary.outcome_counts) == (1, {"indexed": 2, "failed": 2})
+    kept = records(tmp_path / "out")
+    assert kept["bad/text.nwb"].error.kind == "NotHDF5Error"
+    assert kept["bad/cut.nwb"].error.kind == "DamagedSourceError"
+    assert kept["bad/cut.nwb"].references is None
+    assert not list((tmp_path / "out" / "dandisets/000001/draft/bad").glob("*.shadowzarr"))
+    archive.archive.replace_asset("000001", "bad/cut.nwb", whole)
+    again = index_dandisets(request_of(), pool=pool)
+    assert {record.path: record.outcome for record in again.records} == {
+        "bad/cut.nwb": "indexed",
+        "bad/text.nwb": "failed",
+    }
+    assert len(list((tmp_path / "out").rglob("*.record.json"))) == 4
+
+
+def test_a_crashing_file_costs_its_asset_alone(archive, request_of, pool, shared, tmp_path):
+    archive.archive.add_asset("000001", "bad/crash.nwb", shared / "corpus/bad/h5repack_attr_refs.h5")
+    summary = index_dandisets(request_of(), pool=pool)
+    outcomes = {record.path: record.outcome for record in summary.records}
+    assert outcomes.pop("bad/crash.nwb") in ("failed", "partial")
+    assert set(outcomes.values()) == {"indexed"}
+
+
+def test_what_is_passed_over_is_listed_beside_the_references(archive, request_of, pool, tmp_path):
+    (tmp_path / "notes.txt").write_text("notes")
+    archive.archive.add_asset("000001", "notes.txt", tmp_path / "notes.txt")
+    index_dandisets(request_of(), pool=pool)
+    listed = json.loads((tmp_path / "out/dandisets/000001/draft/skipped.json").read_text())
+    assert [(each["path"], each["reason"]) for each in listed] == [("notes.txt", "not NWB")]
+    archive.archive.remove_asset("000001", "notes.txt")
+    index_dandisets(request_of(), pool=pool)
+    assert not (tmp_path / "out/dandisets/000001/draft/skipped.json").exists()
+
+
+def test_embargoed_assets_leave_no_trace_in_the_public_output(
+    archive, request_of, pool, tmp_path, monkeypatch, write_file
+):
+    monkeypatch.setenv(KEY_VARIABLE, os.environ.get(KEY_VARIABLE, "a" * 40))
+    archive.archive.add_dandiset("000002", embargo="EMBARGOED", owners=["owner"])
+    archive.archive.add_asset("000002", "sub-secret/a.nwb", write_file(tmp_path / "secret.nwb", seed=9))
+    request = request_of(
+        archive=ArchiveAddress(archive.api_url, KEY_VARIABLE),
+        dandisets=(DandisetRequest("000001"), DandisetRequest("000002")),
+    )
+    summary = index_dandisets(request, pool=pool)
+    assert [(each.path, each.reason, each.private) for each in summary.skipped] == [
+        ("sub-secret/a.nwb", "embargoed", True)
+    ]
+    private = replace(request, private_output=tmp_path / "private")
+    assert index_dandisets(private, pool=pool).outcome_counts == {"indexed": 1}
+    assert index_dandisets(private, pool=pool).records == []
+    written = "\n".join(tree(tmp_path / "out")) + "".join(
+        path.read_text() for path in (tmp_path / "out").rglob("*") if path.is_file()
+    )
+    assert "secret" not in written
+    (record,) = records(tmp_path / "private").values()
+    assert (record.path, record.private) == ("sub-secret/a.nwb", True)
+    everything = "".join(path.read_text() for path in (tmp_path / "private").rglob("*") if path.is_file())
+    assert "a" * 40 not in everything
+    assert "X-Amz" not in everything
+
+
+@pytest.mark.parametrize(
+    ("dandiset", "error", "message"),
+    [
+        (DandisetRequest("999999"), NotInArchiveError, "999999"),
+        (DandisetRequest("000001", "latest"), NotInArchiveError, "no published version"),
+        (DandisetRequest("000001", "0.240101.1200"), NotInArchiveError, "0.240101.1200"),
+        (DandisetRequest("000002"), MissingCredentialsError, "API key"),
+    ],
+)
+def test_a_dandiset_that_cannot_be_had_stops_the_run(archive, request_of, pool, dandiset, error, message):
+    archive.archive.add_dandiset("000002", embargo="EMBARGOED", owners=["owner"])
+    with pytest.raises(error, match=message):
+        index_dandisets(request_of(dandisets=(dandiset,)), pool=pool)
+
+
+def test_the_latest_version_is_the_newest_published_one(archive, request_of, pool, tmp_path):
+    name = archive.archive.publish("000001")
+    archive.archive.remove_asset("000001", "sub-0/0.nwb")
+    summary = index_dandisets(request_of(dandisets=(DandisetRequest("000001", "latest"),)), pool=pool)
+    assert summary.dandisets == [("000001", name)]
+    assert summary.outcome_counts == {"indexed": 2}
+    assert (tmp_path / "out/dandisets/000001" / name / "sub-0/0.nwb.shadowzarr/refs.json").is_file()
+
+
+def test_an_archive_that_does_not_answer(request_of, pool, monkeypatch):
+    monkeypatch.setattr("shadowzarr.access.dandi_api.time.sleep", lambda _: None)
+    with pytest.raises(ArchiveUnavailableError, match="cannot be reached"):
+        index_dandisets(request_of(archive=ArchiveAddress("http://127.0.0.1:1/api")), pool=pool)
+
+
+def test_an_output_that_cannot_be_written(request_of, pool, tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(OutputError, match="cannot write to the output"):
+        index_dandisets(request_of(output=tmp_path / "file" / "out"), pool=pool)
+
+
+def test_two_runs_on_one_output_do_not_meet(request_of, pool):
+    with output_session(request_of()), pytest.raises(OutputBusyError, match="another run"):
+        index_dandisets(request_of(), pool=pool)
+
+
+def test_unverified_references_say_so(request_of, pool, tmp_path):
+    index_dandisets(request_of(verification=VerificationOptions("none")), pool=pool)
+    verification = records(tmp_path / "out")["sub-0/0.nwb"].verification
+    assert (verification.mode, verification.equal) == ("none", False)
+
+
+def test_stopping_at_the_first_failure_says_what_was_not_started(
+    archive, request_of, pool, tmp_path, write_file
+):
+    (tmp_path / "text.nwb").write_text("this is text")
+    archive.archive.add_asset("000001", "a-bad.nwb", tmp_path / "text.nwb")
+    for number in range(6):
+        archive.archive.add_asset(
+            "000001", f"z{number}.nwb", write_file(tmp_path / f"{number}.nwb", seed=20 + number)
+        )
+    summary = index_dandisets(request_of(stop_on_error=True), pool=pool)
+    assert summary.not_started > 0
+    assert summary.exit_code == 1
+    assert len(summary.records) + summary.not_started == 9
+
+
+def test_killed_at_any_moment_and_run_again_gives_the_same_tree(
+    archive, request_of, pool, tmp_path, write_file
+):
+    """The whole process group, children too; after different numbers of assets."""
+    for number in range(8):
+        file = write_file(tmp_path / "more" / f"{number}.nwb", seed=50 + number)
+        archive.archive.add_asset("000001", f"more/{number}.nwb", file)
+    options = ReferenceOptions(chunk_index_threshold=1)
+    undisturbed = request_of(output=tmp_path / "undisturbed", options=options)
+    assert index_dandisets(undisturbed, pool=pool).outcome_counts == {"indexed": 10}
+    for moment in (1, 6):
+        output = tmp_path / f"killed-{moment}"
+        kill_a_run(archive.api_url, output, after=moment)
+        assert moment <= len(records(output)) <= 10
+        assert index_dandisets(replace(undisturbed, output=output), pool=pool).exit_code == 0
+        assert tree(output) == tree(tmp_path / "undisturbed")
+
+
+def kill_a_run(api_url: str, output: Path, *, after: int) -> None:
+    script = textwrap.dedent(f"""
+        from pathlib import Path
+        from shadowzarr.catalog.archive_address import ArchiveAddress
+        from shadowzarr.catalog.index_run import index_dandisets
+        from shadowzarr.catalog.options import ReferenceOptions
+        from shadowzarr.catalog.request import DandisetRequest, IndexRequest
+        index_dandisets(IndexRequest(
+            ArchiveAddress({api_url!r}), (DandisetRequest("000001"),), Path({str(output)!r}),
+            options=ReferenceOptions(chunk_index_threshold=1), concurrency=2,
+        ))
+        """)
+    with subprocess.Popen([sys.executable, "-c", script], start_new_session=True) as process:
+        while len(list(output.rglob("*.record.json"))) < after:
+            assert process.poll() is None, "the run ended before it could be killed"
+            time.sleep(0.002)
+        os.killpg(process.pid, signal.SIGKILL)
