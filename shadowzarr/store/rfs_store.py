@@ -1,4 +1,4 @@
-"""RfsStore: zarr's store contract over a reference file system. Key in, buffer out.
+"""RfsStore: zarr's store interface over a reference file system. Key in, buffer out.
 
 What a key means is found by `locate`, index arrays are read by `index_reader`, bytes by `fetch_chunk`
 and metadata is made by `served_metadata`; listing is the subject of `listing`.
