@@ -108,3 +108,13 @@ def test_what_an_earlier_demonstration_left_is_cleared(here: Path) -> None:
     written = demo.write_archive(Path("demo/archive"))
     assert len(written) == 5
     assert not left.exists()
+
+
+def test_the_commands_that_it_stands_for_are_those_of_the_program(here: Path) -> None:
+    from flows.__main__ import app
+
+    command, bound, _ = app.parse_args(["demo"], exit_on_error=False)
+    assert command.__name__ == "demo"
+    command, bound, _ = app.parse_args(demo.run_arguments("http://127.0.0.1:5/api"), exit_on_error=False)
+    assert command.__name__ == "run"
+    assert bound.arguments["changes"] == ("archive=http://127.0.0.1:5/api",)
