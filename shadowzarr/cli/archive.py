@@ -2,26 +2,36 @@
 
 from __future__ import annotations
 
+from typing import Annotated
 
-def archive(folder: str) -> int:
-    """Serve a folder of NWB files as a DANDI archive, on this machine only.
+from cyclopts import Parameter
+from cyclopts.validators import Number
 
-    Every folder in FOLDER is a dandiset. Runs until it is interrupted.
+PORT = Number(gte=0, lte=65535)
+
+
+def archive(
+    folder: str,
+    *,
+    api_port: Annotated[int, Parameter(validator=PORT)] = 0,
+    store_port: Annotated[int, Parameter(validator=PORT)] = 0,
+) -> int:
+    """Serve a folder of NWB files as a DANDI archive, on this machine only, until Ctrl-C.
 
     Parameters
     ----------
     folder
-        The folder to serve.
+        Holds one folder for each dandiset, named by six digits.
+    api_port
+        Port of the archive's API; 0 takes a free one.
+    store_port
+        Port of the object store behind it; 0 takes a free one.
     """
-    from pathlib import Path
+    from ..testing.archive import serve_folder
 
-    from ..errors import SourceNotFoundError
-    from ..testing.archive import Archive
-
-    path = Path(folder)
-    if not path.is_dir():
-        raise SourceNotFoundError(f"{folder} is not a directory; an archive serves a directory of dandisets")
-    with Archive(path) as served:
-        print(f"archive of {folder} at {served.url}", flush=True)
-        served.wait()
+    serve_folder(folder, api_port=api_port, store_port=store_port, announce=_announce)
     return 0
+
+
+def _announce(text: str) -> None:
+    print(text, flush=True)

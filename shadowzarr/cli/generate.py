@@ -71,7 +71,7 @@ def generate(
     from ..formats.hdf5.generate import generate_rfs
     from ..write import write_rfs
 
-    start = time.monotonic()
+    start, events = time.monotonic(), _Last()
     rfs = generate_rfs(
         source,
         local_hdf5_path=local_hdf5_path,
@@ -80,9 +80,10 @@ def generate(
         on_unsupported=on_unsupported,
         inline_limit=inline_limit,
         allow_external=allow_external,
+        progress=events,
     )
     write_rfs(rfs, out)
-    print(_made(rfs, out, time.monotonic() - start))
+    print(_made(rfs, out, time.monotonic() - start, events.requests))
     skipped = rfs.get("skipped", [])
     for line in left_out_lines(((e["path"], e["kind"], e["reason"]) for e in skipped), limit=MOST_NAMED):
         print(line)
@@ -103,12 +104,22 @@ def _check_output(out: str, *, force: bool) -> None:
         raise OutputError(f"{out} cannot be written: {parent} is not writable")
 
 
-def _made(rfs: Any, out: str, seconds: float) -> str:
+class _Last:
+    """Hears of the progress, and remembers how many requests there were."""
+
+    requests = 0
+
+    def __call__(self, event: Any) -> None:
+        self.requests = event.requests
+
+
+def _made(rfs: Any, out: str, seconds: float, requests: int) -> str:
     totals = totals_of(rfs)
     return (
         f"{out}: {plural(totals.groups, 'group')}, {plural(totals.arrays, 'array')}, "
         f"{plural(totals.chunks, 'chunk')}, {size_text(totals.inline_bytes)} inline, "
         f"{size_text(size_on_disk(Path(out)))} written in {seconds:.1f} s"
+        + (f", {plural(requests, 'request')}" if requests else "")
     )
 
 
