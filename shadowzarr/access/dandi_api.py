@@ -1,15 +1,14 @@
-"""The archive's JSON API: dandisets, versions and assets, as typed records.
+"""The archive's JSON API: dandisets, versions and assets.
 
-Five endpoints, read only. Bytes of assets are read elsewhere (`url_resolver`, `http_reader`). Redirects
-are not followed, so that the API key stays with the archive.
+Five endpoints, read only; their records are in `dandi_records`. Bytes of assets are read elsewhere
+(`url_resolver`, `http_reader`). Redirects are not followed, so that the API key stays with the archive.
 """
 
 from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
 from types import TracebackType
 from typing import Any, Final, Self
 from urllib.parse import urlsplit
@@ -26,128 +25,19 @@ from ..errors import (
     TransientReadError,
 )
 from . import http_client
-from .archives import archive_named, archive_of, authorization, download_url, known_archives
+from .archives import archive_named, archive_of, authorization, known_archives
+from .dandi_records import Asset, Dandiset, Version, parse, to_asset, to_dandiset, to_version
 from .http_client import Retries, RetryPolicy, is_transient_status, retry_after, user_agent
 from .locations import without_query
-from .source_identity import quoted
+
+__all__ = ["ARCHIVES", "PAGE_SIZE", "REQUESTS_PER_SECOND", "Asset", "DandiArchive", "Dandiset", "Version"]
 
 PAGE_SIZE: Final = 1000
 """Assets per page of a listing; the archive gives no more."""
 REQUESTS_PER_SECOND: Final = 8.0
 """Most requests per second to the public archives, in one process."""
-_METADATA_KEPT = (
-    "encodingFormat",
-    "access",
-    "contentUrl",
-    "digest",
-    "contentSize",
-    "blobDateModified",
-    "datePublished",
-)
-
 ARCHIVES: Final[Mapping[str, str]] = {archive.name: archive.api_url for archive in known_archives()}
 """API URLs of the public archives by name."""
-
-
-@dataclass(frozen=True, slots=True)
-class Version:
-    """A version of a dandiset.
-
-    Attributes
-    ----------
-    version : str
-        ``"draft"`` or ``0.YYMMDD.HHMM``.
-    name : str
-        Title of the dandiset in it.
-    asset_count, size : int
-        How many assets, and their bytes.
-    created, modified : str
-        ISO times; `modified` changes with every change of an asset.
-    status : str
-        What the archive's checks say: ``Valid``, ``Pending``, …
-    """
-
-    version: str
-    name: str
-    asset_count: int
-    size: int
-    created: str
-    modified: str
-    status: str
-
-
-@dataclass(frozen=True, slots=True)
-class Dandiset:
-    """A dandiset.
-
-    Attributes
-    ----------
-    identifier : str
-        Six digits.
-    created, modified : str
-        ISO times.
-    embargo_status : str
-        ``OPEN``, ``EMBARGOED`` or ``UNEMBARGOING``.
-    draft_version : Version or None
-        The draft.
-    most_recent_published_version : Version or None
-        None when nothing has been published.
-    """
-
-    identifier: str
-    created: str
-    modified: str
-    embargo_status: str
-    draft_version: Version | None
-    most_recent_published_version: Version | None
-
-    @property
-    def is_open(self) -> bool:
-        """Whether everybody may read it; while an embargo is being lifted, not yet."""
-        return self.embargo_status == "OPEN"
-
-
-@dataclass(frozen=True, slots=True)
-class Asset:
-    """An asset of the archive.
-
-    Attributes
-    ----------
-    asset_id : str
-        UUID; a change of the asset gives it another.
-    path : str
-        Its path in the dandiset.
-    size : int
-        Bytes.
-    blob, zarr : str or None
-        UUID of its bytes; exactly one of the two is set.
-    etag : str or None
-        ETag of its bytes with double quotes, as the store sends it; None for Zarr assets, and when the
-        record came without metadata.
-    created, modified : str
-        ISO times.
-    embargoed : bool
-        Whether its metadata says that it is under embargo.
-    download_url : str
-        Works in every version of the dandiset, and under embargo with a key.
-    blob_url : str or None
-        The object behind it, without a signature; readable when the asset is open.
-    metadata : mapping
-        The part of its metadata that is about its bytes.
-    """
-
-    asset_id: str
-    path: str
-    size: int
-    blob: str | None
-    zarr: str | None
-    etag: str | None
-    created: str
-    modified: str
-    embargoed: bool
-    download_url: str
-    blob_url: str | None
-    metadata: Mapping[str, Any]
 
 
 class DandiArchive:
@@ -199,13 +89,13 @@ class DandiArchive:
             When the archive gives no usable answer.
         """
         record = self._get_object(f"/dandisets/{identifier}/", what=f"dandiset {identifier}")
-        return _parse(_dandiset, record, f"dandiset {identifier}")
+        return parse(to_dandiset, record, f"dandiset {identifier}")
 
     def versions(self, identifier: str) -> list[Version]:
         """All versions of a dandiset, oldest first; errors as in `dandiset`."""
         what = f"versions of dandiset {identifier}"
         records = self._pages(f"/dandisets/{identifier}/versions/", {"order": "created"}, what=what)
-        return [_parse(_version, record, what) for record in records]
+        return [parse(to_version, record, what) for record in records]
 
     def asset(self, asset_id: str) -> Asset:
         """An asset by its id, with metadata.
@@ -218,7 +108,7 @@ class DandiArchive:
             As in `dandiset`.
         """
         what = f"asset {asset_id}"
-        return _parse(self._asset, self._get_object(f"/assets/{asset_id}/info/", what=what), what)
+        return parse(self._asset, self._get_object(f"/assets/{asset_id}/info/", what=what), what)
 
     def asset_by_path(self, dandiset: str, version: str, path: str) -> Asset:
         """An asset by its path in a version, with metadata; errors as in `asset`."""
@@ -266,7 +156,7 @@ class DandiArchive:
             records = self._pages(where, options, what=what)
         except _UnsteadyListingError:
             records = self._pages(where, options, what=what)
-        return iter([_parse(self._asset, record, what) for record in records])
+        return iter([parse(self._asset, record, what) for record in records])
 
     def _pages(self, path: str, options: dict[str, str], *, what: str) -> list[dict[str, Any]]:
         """All records of a listing."""
@@ -370,28 +260,7 @@ class DandiArchive:
         return value
 
     def _asset(self, record: dict[str, Any]) -> Asset:
-        metadata: dict[str, Any] = record.get("metadata") or {}
-        digest = metadata.get("digest") or {}
-        urls = [url for url in metadata.get("contentUrl") or [] if isinstance(url, str)]
-        blob, zarr = record.get("blob"), record.get("zarr")
-        if (blob is None) == (zarr is None):
-            raise KeyError("blob or zarr")
-        return Asset(
-            asset_id=record["asset_id"],
-            path=record["path"],
-            size=int(record["size"]),
-            blob=blob,
-            zarr=zarr,
-            etag=quoted(digest.get("dandi:dandi-etag")) if zarr is None else None,
-            created=record["created"],
-            modified=record["modified"],
-            embargoed=_is_embargoed(metadata),
-            download_url=download_url(self.api_url, record["asset_id"]),
-            blob_url=next(
-                (url for url in urls if "/blobs/" in url and not url.startswith(self.api_url)), None
-            ),
-            metadata={key: metadata[key] for key in _METADATA_KEPT if key in metadata},
-        )
+        return to_asset(record, api_url=self.api_url)
 
 
 class _UnsteadyListingError(ArchiveError):
@@ -435,42 +304,6 @@ def _check_listing(records: list[dict[str, Any]], count: int | None, what: str) 
         raise _UnsteadyListingError(
             f"the list of {what} has {len(ids)} entries, its first page promised {count}; try again"
         )
-
-
-def _parse[T](parser: Callable[[dict[str, Any]], T], record: dict[str, Any], what: str) -> T:
-    try:
-        return parser(record)
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise ArchiveError(f"{what}: the archive's record lacks or spoils a field ({error})") from error
-
-
-def _dandiset(record: dict[str, Any]) -> Dandiset:
-    draft, published = record.get("draft_version"), record.get("most_recent_published_version")
-    return Dandiset(
-        identifier=record["identifier"],
-        created=record["created"],
-        modified=record["modified"],
-        embargo_status=record["embargo_status"],
-        draft_version=None if draft is None else _version(draft),
-        most_recent_published_version=None if published is None else _version(published),
-    )
-
-
-def _version(record: dict[str, Any]) -> Version:
-    return Version(
-        version=record["version"],
-        name=record["name"],
-        asset_count=int(record["asset_count"]),
-        size=int(record["size"]),
-        created=record["created"],
-        modified=record["modified"],
-        status=record["status"],
-    )
-
-
-def _is_embargoed(metadata: Mapping[str, Any]) -> bool:
-    access = metadata.get("access") or []
-    return any(isinstance(item, dict) and item.get("status") == "dandi:EmbargoedAccess" for item in access)
 
 
 def _is_json(response: httpx.Response) -> bool:

@@ -69,9 +69,9 @@ def test_an_asset_and_its_object_have_the_same_identity(standin):
 
 
 def test_an_asset_without_a_digest_is_asked_for_one_byte(standin, monkeypatch):
-    from shadowzarr.access import dandi_api
+    from shadowzarr.access import dandi_records
 
-    monkeypatch.setattr(dandi_api, "quoted", lambda etag: None)
+    monkeypatch.setattr(dandi_records, "quoted", lambda etag: None)
     source = describe(standin.url(standin.open))
     assert source.size == len(standin.content)
     assert source.etag is not None
