@@ -27,7 +27,6 @@ from .refs.chunk_key import METADATA_NAME, chunk_key, parse_chunk_key
 from .refs.document import IndexArray, IndexEntry, Reference, Rfs
 from .refs.index_codec import encode_index
 from .refs.inline import decode_inline, encode_inline, inline_size
-from .refs.listing import list_every_chunk
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -76,6 +75,8 @@ def write_rfs(rfs: Rfs, path: str | os.PathLike[str], *, inline_limit: int = INL
 def _write_file(rfs: Rfs, target: Path) -> None:
     if target.is_dir():
         raise OutputError(f"cannot write {target}: it is a directory")
+    from .refs.listing import list_every_chunk  # needs zarr's data types, which take long to import
+
     listed = list_every_chunk(rfs, size_of=lambda url: _size_of(rfs, url), read=lambda at: _read(rfs, at))
     target.parent.mkdir(parents=True, exist_ok=True)
     _replace(target, _serialise(listed))

@@ -170,6 +170,17 @@ class TestOneFile:
         write_rfs(self.slabs(tmp_path, 9), tmp_path / "x.json")
         assert document(tmp_path / "x.json")["refs"]["a/c/2"] == ["{{u0}}", 7, 2]
 
+    def test_a_plain_chunk_referenced_at_less_than_full_length_is_held_inline_padded(self, tmp_path):
+        (tmp_path / "raw.bin").write_bytes(bytes(range(20)))
+        builder = RfsBuilder()
+        builder.add_array("a", shape=[5], data_type="uint8", chunk_shape=[2])
+        builder.add_chunk("a", (1,), str(tmp_path / "raw.bin"), 5, 2)
+        builder.add_chunk("a", (2,), str(tmp_path / "raw.bin"), 7, 1)
+        write_rfs(builder.build(), tmp_path / "x.json")
+        refs = document(tmp_path / "x.json")["refs"]
+        assert refs["a/c/1"] == ["{{u0}}", 5, 2]
+        assert refs["a/c/2"] == encode_inline(b"\x07\x00")
+
     def test_a_file_that_lacks_bytes_of_the_array_is_refused(self, tmp_path):
         with pytest.raises(DamagedSourceError, match="'a/c/2'.*truncated"):
             write_rfs(self.slabs(tmp_path, 7), tmp_path / "x.json")

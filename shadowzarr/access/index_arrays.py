@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import itertools
+import json
 from typing import cast
 
 import numpy as np
 
-from ..errors import DamagedSourceError, InvalidReferencesError
+from ..errors import DamagedSourceError
 from ..refs.chunk_index import empty_index
-from ..refs.chunk_key import chunk_key
+from ..refs.chunk_key import chunk_key, metadata_key
 from ..refs.document import IndexArray, IndexEntry
 from ..refs.index_codec import decode_index_chunk
 from ..refs.zarr_metadata import chunk_grid_shape, chunk_shape_of
@@ -41,14 +42,13 @@ def read_index(entry: IndexEntry, *, reader: DefaultReader | None = None) -> Ind
     index = entry["index"]
     if not isinstance(index, str):
         return index
-    metadata = entry.get("metadata")
-    if metadata is None:
-        raise InvalidReferencesError(f"{index}: the document holds no metadata of this index array")
+    read = (reader or default_reader()).read_whole
+    metadata = entry.get("metadata") or json.loads(bytes(read(f"{index}/{metadata_key('')}")))
     shape, edges = tuple(metadata["shape"]), chunk_shape_of(metadata)
     whole = empty_index(shape[:-1])
     for coordinates in itertools.product(*map(range, chunk_grid_shape(shape, edges))):
         place = f"{index}/{chunk_key('', coordinates)}"
-        data = (reader or default_reader()).read_whole(place)
+        data = read(place)
         region = tuple(
             slice(c * edge, min((c + 1) * edge, extent))
             for c, edge, extent in zip(coordinates, edges, shape, strict=True)

@@ -1,27 +1,25 @@
 """Every chunk listed: a document without gen entries and indexes, which any kerchunk reader opens.
 
-Pure but for one thing that is handed in: a last slab that ends past its file must be stored in the
-document, padded, because other readers fail on it; ``read`` gets those bytes.
+Pure but for one thing that is handed in: a plain chunk that is shorter in its file than a whole chunk
+must be stored in the document, padded, because other readers fail on it; ``read`` gets those bytes.
 """
 
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
 
 import numpy as np
 
 from ..errors import DamagedSourceError
 from . import gen
+from .array_layout import ArrayLayout
 from .byte_range import ChunkLocation
 from .chunk_index import MISSING
 from .chunk_key import chunk_key, metadata_key, parse_chunk_key
 from .document import IndexArray, Reference, Rfs
 from .inline import encode_inline
 from .templates import expand, placeholder
-from .zarr_metadata import chunk_shape_of
 
 SizeOf = Callable[[str], int | None]
 """Size of a file by its URL, or None when it is not known."""
@@ -64,7 +62,7 @@ def list_every_chunk(rfs: Rfs, *, size_of: SizeOf, read: Read) -> Rfs:
         for key, offset, nbytes in _index_entries(path, index["index"]):
             refs.setdefault(key, [url, offset, nbytes])
     selections = rfs.get("selections", {})
-    _inline_overhanging(refs, templates, set(selections), size_of, read)
+    _inline_short(refs, templates, set(selections), size_of, read)
     listed: Rfs = {"version": 2 if selections else 1, "refs": refs}
     if selections:
         listed["requires"] = ["selections"]
@@ -100,73 +98,45 @@ def _index_entries(path: str, index: str | IndexArray) -> Iterator[tuple[str, in
         yield chunk_key(path, coordinates), int(flat[number, 0]), int(flat[number, 1])
 
 
-def _inline_overhanging(
+def _inline_short(
     refs: dict[str, Reference],
     templates: Mapping[str, str],
     selected: set[str],
     size_of: SizeOf,
     read: Read,
 ) -> None:
+    """Hold, padded, the plain chunks that end past their file or were referenced at less than full length."""
     sizes: dict[str, int | None] = {}
+    layouts: dict[str, ArrayLayout | None] = {}
     for key, reference in refs.items():
         if isinstance(reference, str) or len(reference) != 3:
             continue
-        url = reference[0]
-        if url not in sizes:
-            sizes[url] = size_of(expand(url, templates))
-        size = sizes[url]
-        if size is None or reference[1] + reference[2] <= size:
-            continue
         parsed = parse_chunk_key(key)
-        metadata = _metadata(refs, parsed[0]) if parsed else None
-        if parsed is None or metadata is None or parsed[0] in selected or not _is_plain(metadata):
-            continue  # not ours to pad: reading it fails, which is right
-        available = max(0, size - reference[1])
-        location = ChunkLocation(expand(url, templates), reference[1], available)
-        _check_enough(key, metadata, parsed[1], available, reference[2])
-        refs[key] = encode_inline(read(location).ljust(reference[2], b"\0"))
+        if parsed is None or parsed[0] in selected:
+            continue
+        path, coordinates = parsed
+        if path not in layouts:
+            layouts[path] = _layout(refs, path)
+        layout = layouts[path]
+        if layout is None or layout.chunk_nbytes is None:
+            continue  # compressed: one that ends past its file cannot be read, which is right
+        url, offset, length = expand(reference[0], templates), reference[1], reference[2]
+        if url not in sizes:
+            sizes[url] = size_of(url)
+        size = sizes[url]
+        available = length if size is None else min(length, max(0, size - offset))
+        if available < layout.chunk_nbytes:
+            _check_enough(key, layout.needed_nbytes(coordinates), available)
+            data = read(ChunkLocation(url, offset, available))
+            refs[key] = encode_inline(data.ljust(layout.chunk_nbytes, b"\0"))
 
 
-def _metadata(refs: Mapping[str, Reference], path: str) -> dict[str, Any] | None:
+def _layout(refs: Mapping[str, Reference], path: str) -> ArrayLayout | None:
     text = refs.get(metadata_key(path))
-    return json.loads(text) if isinstance(text, str) else None
+    return ArrayLayout.from_metadata(json.loads(text), path) if isinstance(text, str) else None
 
 
-def _is_plain(metadata: Mapping[str, Any]) -> bool:
-    return [codec["name"] for codec in metadata["codecs"]] == ["bytes"]
-
-
-def needed_bytes(
-    shape: tuple[int, ...], chunk_shape: tuple[int, ...], coordinates: tuple[int, ...], length: int
-) -> int:
-    """Bytes of a plain chunk up to the last element that lies inside the array.
-
-    Parameters
-    ----------
-    shape, chunk_shape : tuple of int
-        Of the array.
-    coordinates : tuple of int
-        Of the chunk.
-    length : int
-        Bytes of a whole chunk.
-    """
-    extents = [
-        min(edge, extent - coordinate * edge)
-        for extent, edge, coordinate in zip(shape, chunk_shape, coordinates, strict=True)
-    ]
-    if any(extent <= 0 for extent in extents):
-        return 0
-    itemsize = length // math.prod(chunk_shape)
-    last = 0
-    for extent, edge in zip(extents, chunk_shape, strict=True):
-        last = last * edge + extent - 1
-    return (last + 1) * itemsize
-
-
-def _check_enough(
-    key: str, metadata: Mapping[str, Any], coordinates: tuple[int, ...], available: int, length: int
-) -> None:
-    needed = needed_bytes(tuple(metadata["shape"]), chunk_shape_of(metadata), coordinates, length)
+def _check_enough(key: str, needed: int, available: int) -> None:
     if available < needed:
         raise DamagedSourceError(
             f"chunk {key!r}: {needed} bytes belong to the array, but its file ends after {available}; "

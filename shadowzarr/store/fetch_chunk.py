@@ -16,10 +16,10 @@ from ..access.merging import RangeMerger
 from ..access.range_reader import RangeReader
 from ..access.sources import Source, describe
 from ..errors import InvalidReferencesError, ReadError, ShadowzarrError, ShortReadError
+from ..refs.array_layout import ArrayLayout
 from ..refs.byte_range import ChunkLocation, FileRange, clip
 from ..refs.document import Rfs, SourceEntry
 from ..refs.selection import Selection, file_range, selected_length, take
-from .array_layout import ArrayLayout
 from .locate import ChunkId
 from .named_errors import named
 

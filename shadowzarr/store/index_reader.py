@@ -21,13 +21,13 @@ from zarr.core.buffer import default_buffer_prototype
 
 from ..access.locations import without_query
 from ..errors import DamagedSourceError, InvalidReferencesError, ShadowzarrError
+from ..refs.array_layout import ArrayLayout
 from ..refs.byte_range import ChunkLocation
 from ..refs.chunk_index import MISSING, entry_location
 from ..refs.chunk_key import METADATA_NAME
 from ..refs.document import IndexArray, IndexEntry, Rfs
 from ..refs.index_codec import decode_index_chunk
 from ..refs.zarr_metadata import chunk_grid_shape
-from .array_layout import ArrayLayout
 from .locate import ChunkId
 from .named_errors import named
 from .places import inside

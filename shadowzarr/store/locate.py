@@ -16,12 +16,12 @@ from typing import Any
 
 from ..errors import InvalidReferencesError
 from ..refs import gen
+from ..refs.array_layout import ArrayLayout
 from ..refs.byte_range import ChunkLocation
 from ..refs.chunk_key import METADATA_NAME, metadata_key, parse_chunk_key
 from ..refs.document import GenEntry, Reference, Rfs
 from ..refs.inline import decode_inline
 from ..refs.templates import expand
-from .array_layout import ArrayLayout
 from .key_tree import KeyTree
 
 V2_NAMES = frozenset({".zarray", ".zattrs", ".zgroup", ".zmetadata"})

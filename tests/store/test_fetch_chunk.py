@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from shadowzarr.access.merging import RangeMerger
 from shadowzarr.access.range_reader import DefaultReader
 from shadowzarr.errors import InvalidReferencesError, ReadError, ShortReadError, SourceChangedError
+from shadowzarr.refs.array_layout import ArrayLayout
 from shadowzarr.refs.byte_range import ChunkLocation, FileRange
 from shadowzarr.refs.zarr_metadata import BYTES_CODEC, array_metadata
-from shadowzarr.store.array_layout import ArrayLayout
 from shadowzarr.store.fetch_chunk import ChunkFetcher, check_length, pad
 from shadowzarr.store.locate import ChunkId
 

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shadowzarr.errors import InvalidReferencesError
+from shadowzarr.refs.array_layout import ArrayLayout
 from shadowzarr.refs.zarr_metadata import array_metadata
-from shadowzarr.store.array_layout import ArrayLayout
 
 BYTES = {"name": "bytes", "configuration": {"endian": "little"}}
 

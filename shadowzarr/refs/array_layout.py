@@ -17,7 +17,7 @@ from typing import Any
 from zarr.dtype import parse_dtype
 
 from ..errors import InvalidReferencesError
-from ..refs.chunk_key import METADATA_NAME
+from .chunk_key import METADATA_NAME
 
 _NUMBER = re.compile(r"0|[1-9][0-9]*", re.ASCII)
 _DEFAULT_SEPARATOR = {"default": "/", "v2": "."}
