@@ -132,3 +132,12 @@ def test_exit_codes_are_those_of_the_code() -> None:
     codes = {int(code) for code in re.findall(r"^\| (\d+) \|", section, re.MULTILINE)}
     ours = {run_summary.EXIT_ALL_WELL, run_summary.EXIT_FAILURE, run_summary.EXIT_LEFT_OUT}
     assert codes == {*ours, 130}
+
+
+def test_public_names_are_listed_in_the_readme() -> None:
+    import shadowzarr
+
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    table = readme.partition("## The library")[2].partition("## ")[0]
+    rows = [line.split("|")[1] for line in table.splitlines() if line.startswith("| `")]
+    assert sorted(re.findall(r"`(\w+)`", "".join(rows))) == sorted(shadowzarr.__all__)
