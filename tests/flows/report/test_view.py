@@ -1,0 +1,59 @@
+"""What a report shows of a run: tiles, settings, plots."""
+
+import xml.etree.ElementTree as ElementTree
+
+from flows.report.plots import plots
+from flows.report.view import report_view
+from shadowzarr.catalog.records import StageTime, VerificationSummary
+
+from .conftest import make_failure, make_record, make_skipped, make_summary, stamp
+
+
+def tiles(summary) -> dict[str, tuple[str, str]]:
+    return {tile.label: (tile.value, tile.note) for tile in report_view(summary).tiles}
+
+
+def test_tiles_count_assets_bytes_and_time() -> None:
+    records = [make_record(), make_record(outcome="partial"), make_failure()]
+    skipped = [make_skipped("a.nwb", "unchanged"), make_skipped("b.mp4", "not NWB")]
+    assert tiles(make_summary(records, skipped=skipped, not_started=2)) == {
+        "Indexed": ("2", "1 with objects left out"),
+        "Unchanged": ("1", "done by an earlier run"),
+        "Passed over": ("1", "reasons below"),
+        "Failed": ("1", "2 not started"),
+        "Files": ("5 GB", "3.80 MB read to index them"),
+        "References": ("824 kB", "0.016 % of the files"),
+        "Verified": ("2 of 2", "62 MB compared"),
+        "Time": ("1 min 15 s", "7.3 s of work"),
+    }
+
+
+def test_an_unverified_asset_is_not_counted_as_verified() -> None:
+    records = [make_record(), make_record(verification=VerificationSummary("none"))]
+    assert tiles(make_summary(records))["Verified"][0] == "1 of 2"
+
+
+def test_settings_name_the_configuration_and_the_options() -> None:
+    settings = dict(report_view(make_summary([make_record()])).settings)
+    assert settings["configuration"] == "configs/demo.yaml"
+    assert settings["dandisets"] == "000001 (draft), 000002 (0.260302.0100)"
+    assert settings["references.chunk_index_threshold"] == "1000"
+
+
+def test_plots_of_a_run_without_records_are_none() -> None:
+    assert plots(make_summary()) == []
+
+
+def test_a_failed_asset_is_in_the_plot_of_times_and_not_in_that_of_references() -> None:
+    drawn = {plot.title: plot for plot in plots(make_summary([make_record(), make_failure()]))}
+    assert [kind for kind, _ in drawn["Time to generate"].legend] == ["indexed", "failed"]
+    assert [kind for kind, _ in drawn["Size of the references"].legend] == ["indexed"]
+
+
+def test_the_timeline_counts_from_the_start_of_the_run() -> None:
+    record = make_record(stages=[StageTime("index", stamp(10), 10.0, 3)])
+    drawn = {plot.title: plot for plot in plots(make_summary([record]))}["Timeline"]
+    (bar,) = ElementTree.fromstring(drawn.drawing).findall("rect")
+    assert float(bar.get("width")) == 450.0
+    assert bar.find("title").text == "sub-01_ecephys.nwb: index, 10.0 s"
+    assert ">worker 3</text>" in drawn.drawing
