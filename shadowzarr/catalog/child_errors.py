@@ -15,7 +15,7 @@ class ChildFailedError(SourceError):
     Attributes
     ----------
     details : str
-        The end of what the process wrote to its error stream.
+        The beginning of what the process wrote to its error stream during the job.
     """
 
     def __init__(self, message: str, *, details: str = "") -> None:
@@ -33,6 +33,10 @@ class ChildTimedOutError(ChildFailedError):
 
 class ChildOutOfMemoryError(ChildFailedError):
     """The job took more memory than it may; its process was killed."""
+
+
+class ChildStartError(ChildFailedError):
+    """No process could be started, which says nothing about the source."""
 
 
 class PoolClosedError(ShadowzarrError):

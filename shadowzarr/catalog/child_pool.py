@@ -29,7 +29,9 @@ from typing import IO, Any, Self
 from ..errors import UsageError
 from .child_errors import (
     ChildCrashedError,
+    ChildFailedError,
     ChildOutOfMemoryError,
+    ChildStartError,
     ChildTimedOutError,
     PoolClosedError,
     crash_message,
@@ -116,6 +118,8 @@ class ChildPool:
 
         Raises
         ------
+        ChildStartError
+            When no process could be started; nothing was tried.
         ChildCrashedError, ChildTimedOutError, ChildOutOfMemoryError
             When the process was lost. The slot has a new process for the next job.
         Exception
@@ -129,7 +133,7 @@ class ChildPool:
             started, start = utc_now(), time.perf_counter()
             value = slot.run(job, progress, self._limits)
             return JobResult(value, slot.number, started, round(time.perf_counter() - start, 4))
-        except ChildCrashedError:
+        except (ChildCrashedError, ChildStartError):
             self._refuse_when_closed()
             raise
         finally:
@@ -228,7 +232,7 @@ class _Outcome:
 
 
 class _Child:
-    """One process, its pipes, and the end of its error stream."""
+    """One process, its pipes, and what it said."""
 
     def __init__(self, preload: tuple[str, ...]) -> None:
         self._errors: IO[bytes] = tempfile.TemporaryFile("a+b")  # noqa: SIM115 (closed in close)
@@ -260,9 +264,16 @@ class _Child:
         self._process.kill()
 
     def wait_until_ready(self) -> None:
-        if not self._ready:
+        if self._ready:
+            return
+        try:
             self._next_message(_Limits(START_SECONDS, None), time.monotonic())
-            self._ready = True
+        except ChildFailedError as error:
+            last = error.details.strip().rpartition("\n")[2]
+            raise ChildStartError(
+                f"a process to read files in could not be started: {last or error}", details=error.details
+            ) from None
+        self._ready = True
 
     def run(self, job: Job, progress: Progress | None, limits: _Limits) -> _Outcome:
         started = time.monotonic()
@@ -323,10 +334,8 @@ class _Child:
             os.ftruncate(self._errors.fileno(), 0)
 
     def _details(self) -> str:
-        descriptor = self._errors.fileno()
-        size = os.fstat(descriptor).st_size
         # The child shares the file's position, so nothing here may seek.
-        return os.pread(descriptor, DETAIL_BYTES, max(size - DETAIL_BYTES, 0)).decode(errors="replace")
+        return os.pread(self._errors.fileno(), DETAIL_BYTES, 0).decode(errors="replace")
 
 
 def resident_bytes(process: int) -> int:

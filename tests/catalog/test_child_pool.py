@@ -14,6 +14,7 @@ import pytest
 from shadowzarr.catalog.child_errors import (
     ChildCrashedError,
     ChildOutOfMemoryError,
+    ChildStartError,
     ChildTimedOutError,
     ForeignJobError,
     PoolClosedError,
@@ -75,7 +76,7 @@ def test_a_crash_fails_its_job_and_the_next_one_gets_a_new_process(pool, functio
     assert process_of(pool) not in (before, os.getpid())
 
 
-def test_a_crash_keeps_the_end_of_the_error_stream(pool):
+def test_a_crash_keeps_what_the_process_said(pool):
     with pytest.raises(ChildCrashedError) as caught:
         pool.run(EVAL, "__import__('os').write(2, b'HDF5 says why') and __import__('os').abort()")
     assert "HDF5 says why" in caught.value.details
@@ -181,6 +182,14 @@ def test_closing_ends_running_jobs_and_refuses_new_ones():
     assert len(caught) == 1
     assert not is_alive(child)
     with pytest.raises(PoolClosedError):
+        pool.run("os:getpid")
+
+
+def test_a_process_that_cannot_start_says_why():
+    with (
+        ChildPool(1, preload=["no_such_module"]) as pool,
+        pytest.raises(ChildStartError, match="no_such_module"),
+    ):
         pool.run("os:getpid")
 
 

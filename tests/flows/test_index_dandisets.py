@@ -1,0 +1,198 @@
+"""The flow under a Prefect server, on an archive with good and bad files."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from flows.load_config import load_config
+from shadowzarr.catalog.index_run import index_dandisets as index_without_prefect
+from shadowzarr.catalog.records import read_record
+from shadowzarr.verify import verify_rfs
+
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
+
+
+@pytest.fixture
+def run(prefect_server):
+    """Runs a configuration's flow in this process; its summary, also when the flow fails."""
+    from flows.index_dandisets import index_dandisets
+    from flows.run_failed import RunFailedError
+
+    def run(path: Path, changes=()):
+        try:
+            return index_dandisets(load_config(path, changes=changes))
+        except RunFailedError as error:
+            return error.summary
+
+    return run
+
+
+def tree(folder: Path) -> dict[str, object]:
+    found: dict[str, object] = {}
+    for path in sorted(folder.rglob("*")):
+        content: object = path.read_bytes() if path.is_file() else None
+        if path.name.endswith(".record.json"):
+            content = {**json.loads(path.read_bytes()), "stages": []}
+        if path.name != "report.html":
+            found[str(path.relative_to(folder))] = content
+    return found
+
+
+def records(folder: Path):
+    return {record.path: record for record in map(read_record, folder.rglob("*.record.json"))}
+
+
+def test_good_assets_are_published_and_bad_ones_recorded(run, write_config, archive, shared, tmp_path):
+    crashing = shared / "corpus" / "bad" / "h5repack_attr_refs.h5"
+    archive.archive.add_asset("000001", "bad/crash.nwb", crashing)
+    summary = run(write_config())
+    assert summary.exit_code == 1
+    assert summary.outcome_counts == {"indexed": 7, "failed": 3}
+    assert [(asset.path, asset.reason) for asset in summary.skipped] == [("notes.txt", "not NWB")]
+    kept = records(tmp_path / "out")
+    assert {path: record.error.kind for path, record in kept.items() if record.error} == {
+        "bad/cut.nwb": "DamagedSourceError",
+        "bad/text.nwb": "NotHDF5Error",
+        "bad/crash.nwb": "ChildCrashedError",
+    }
+    assert "SIG" in kept["bad/crash.nwb"].error.message
+    good = [record for record in kept.values() if record.outcome == "indexed"]
+    assert all(record.verification.equal for record in good)
+    references = tmp_path / "out" / kept["sub-3/3.nwb"].references
+    assert verify_rfs(references, tmp_path / "files" / "3.nwb", mode="full").equal
+    report = (tmp_path / "out" / "report.html").read_text()
+    assert "bad/cut.nwb" in report
+
+
+def test_the_flow_writes_what_the_library_writes_and_then_only_looks(run, write_config, archive, tmp_path):
+    config = load_config(write_config())
+    run(write_config())
+    index_without_prefect(load_config(write_config(), changes=[f"output={tmp_path}/plain"]).request)
+    assert tree(tmp_path / "out") == tree(tmp_path / "plain")
+    assert config.request.output == tmp_path / "out"
+    for bad in ("cut.nwb", "text.nwb"):
+        archive.archive.remove_asset("000001", f"bad/{bad}")
+    before, asked, read = tree(tmp_path / "out"), len(archive.api.log), len(archive.store.log)
+    summary = run(write_config())
+    assert (summary.exit_code, summary.records) == (0, [])
+    assert [entry.path for entry in archive.api.log.entries[asked:]] == [
+        "/api/dandisets/000001/",
+        "/api/dandisets/000001/versions/draft/assets/",
+    ]
+    assert len(archive.store.log) == read
+    assert tree(tmp_path / "out") == before
+
+
+def test_a_changed_asset_is_done_again(run, write_config, archive, write_file, tmp_path):
+    run(write_config())
+    archive.archive.replace_asset("000001", "sub-2/2.nwb", write_file(tmp_path / "new.nwb", seed=77))
+    archive.archive.replace_asset("000001", "bad/cut.nwb", write_file(tmp_path / "mended.nwb", seed=78))
+    summary = run(write_config())
+    assert {record.path: record.outcome for record in summary.records} == {
+        "sub-2/2.nwb": "indexed",
+        "bad/cut.nwb": "indexed",
+        "bad/text.nwb": "failed",
+    }
+    after = records(tmp_path / "out")
+    assert len(list((tmp_path / "out").rglob("*.record.json"))) == 9
+    assert verify_rfs(
+        tmp_path / "out" / after["sub-2/2.nwb"].references, tmp_path / "new.nwb", mode="full"
+    ).equal
+
+
+def test_passing_errors_are_tried_again_and_others_once(run, write_config, archive, monkeypatch):
+    """A child process knows nothing of this patch, so the pool itself is made to fail."""
+    from shadowzarr.catalog.child_pool import ChildPool
+    from shadowzarr.errors import DamagedSourceError, TransientReadError
+
+    tries: dict[str, int] = {}
+    real = ChildPool.run
+
+    def failing(self, function, job, progress=None):
+        name = job.url.split("/")[-3]
+        tries[name] = tries.get(name, 0) + 1
+        if name == first.asset_id and tries[name] == 1:
+            raise TransientReadError("busy")
+        if name == second.asset_id:
+            raise DamagedSourceError("broken")
+        return real(self, function, job, progress=progress)
+
+    first = archive.archive.asset_at("000001", "sub-1/1.nwb")
+    second = archive.archive.asset_at("000001", "sub-2/2.nwb")
+    monkeypatch.setattr(ChildPool, "run", failing)
+    monkeypatch.setattr("flows.task_stages.policy", quick_policy)
+    summary = run(write_config(), ["dandisets.0.include=sub-[12]/*"])
+    assert {record.path: record.outcome for record in summary.records} == {
+        "sub-1/1.nwb": "indexed",
+        "sub-2/2.nwb": "failed",
+    }
+    assert tries[first.asset_id] == 3  # once refused, then indexed, then verified
+    assert tries[second.asset_id] == 1
+
+
+def quick_policy(retries: int):
+    from tasks.retrying import policy
+
+    return {**policy(retries), "retry_delay_seconds": 0.01, "retry_jitter_factor": None}
+
+
+def test_how_runs_end_in_prefects_words(prefect_server, write_config):
+    from flows.index_dandisets import index_dandisets
+
+    some = index_dandisets(load_config(write_config()), return_state=True)
+    assert (some.type.value, some.name, some.message) == (
+        "COMPLETED",
+        "CompletedWithFailures",
+        "2 of 9 assets failed",
+    )
+    none = index_dandisets(
+        load_config(write_config("", output=None), changes=["dandisets.0.include=bad/*"]), return_state=True
+    )
+    assert none.type.value == "FAILED"
+    good = index_dandisets(
+        load_config(write_config(), changes=["dandisets.0.exclude=bad/*"]), return_state=True
+    )
+    assert (good.name, good.message) == ("Completed", "0 assets indexed")
+
+
+def test_every_stage_of_an_asset_is_a_task_run(run, write_config, prefect_server):
+    from prefect.client.orchestration import get_client
+    from prefect.client.schemas.filters import TaskRunFilter, TaskRunFilterName
+
+    run(write_config(), ["dandisets.0.include=[sub-4/*, bad/text.nwb]"])
+    with get_client(sync_client=True) as client:
+        deadline = time.monotonic() + 20
+        while True:  # task runs reach the server by way of events, a little later
+            names = {
+                run.name: run.state.type.value
+                for run in client.read_task_runs(
+                    task_run_filter=TaskRunFilter(name=TaskRunFilterName(like_="nwb"))
+                )
+            }
+            if "record-sub-4/4.nwb" in names or time.monotonic() > deadline:
+                break
+            time.sleep(0.2)
+    assert {f"{stage}-sub-4/4.nwb" for stage in ("index", "verify", "publish", "record")} <= set(names)
+    assert names["index-bad/text.nwb"] == "FAILED"
+    assert names["record-failure-bad/text.nwb"] == "COMPLETED"
+
+
+def test_killed_in_the_middle_and_run_again_gives_the_same_tree(run, write_config, prefect_server, tmp_path):
+    config = write_config()
+    environment = os.environ | {"PREFECT_API_URL": prefect_server}
+    command = [sys.executable, "-m", "flows", "run", str(config)]
+    root = Path(__file__).resolve().parents[2]
+    with subprocess.Popen(command, cwd=root, env=environment, start_new_session=True) as process:
+        while len(list((tmp_path / "out").rglob("*.record.json"))) < 3:
+            assert process.poll() is None, "the run ended before it could be killed"
+            time.sleep(0.005)
+        os.killpg(process.pid, signal.SIGKILL)
+    assert run(config).outcome_counts["failed"] == 2
+    index_without_prefect(load_config(config, changes=[f"output={tmp_path}/undisturbed"]).request)
+    assert tree(tmp_path / "out") == tree(tmp_path / "undisturbed")
