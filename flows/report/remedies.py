@@ -100,6 +100,11 @@ _REMEDIES = {
         "Took more memory than allowed",
         "Raise run.memory_limit in the config, if the machine has the memory, and lower run.concurrency.",
     ),
+    "ChildStartError": Remedy(
+        "A process could not be started",
+        "The machine may be out of memory or of processes: lower run.concurrency and run again. The file has "
+        "nothing to do with it.",
+    ),
     "PoolClosedError": Remedy(
         "The run was stopped",
         "Run again; nothing that was finished is done twice.",
