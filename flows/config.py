@@ -14,7 +14,7 @@ from typing import Annotated, Any, Literal, Self
 import orjson
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr, StringConstraints
 
-from shadowzarr.access.archives import known_archives
+from shadowzarr.access.archives import archive_named
 from shadowzarr.catalog.archive_address import ArchiveAddress
 from shadowzarr.catalog.jobs import VerificationOptions
 from shadowzarr.catalog.options import ReferenceOptions
@@ -22,6 +22,7 @@ from shadowzarr.catalog.plan import DEFAULT_INCLUDE, SelectionRules
 from shadowzarr.catalog.request import DandisetRequest, IndexRequest
 
 MIB = 2**20
+ARCHIVE_NAMES = ("dandi", "dandi-sandbox")
 
 
 class Section(BaseModel):
@@ -34,13 +35,13 @@ def _archive(value: Any) -> Any:
     """Take an archive's name, or the URL of its API, in place of the section."""
     if not isinstance(value, str):
         return value
-    for archive in known_archives():
-        if value == archive.name:
-            return {"api_url": archive.api_url, "api_key_env": archive.key_env}
+    archive = archive_named(value) if value in ARCHIVE_NAMES else None
+    if archive is not None:
+        return {"api_url": archive.api_url, "api_key_env": archive.key_env}
     if value.startswith(("http://", "https://")):
         return {"api_url": value}
-    names = [archive.name for archive in known_archives()]
-    raise ValueError(f"expected {' or '.join(names)}, the URL of an API, or a section with api_url|{names}")
+    names = " or ".join(ARCHIVE_NAMES)
+    raise ValueError(f"expected {names}, the URL of an API, or a section with api_url|{list(ARCHIVE_NAMES)}")
 
 
 class ArchiveSection(Section):

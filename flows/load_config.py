@@ -169,7 +169,9 @@ def _apply(values: dict[str, Any], change: str) -> Location:
     if isinstance(node, list) and not (isinstance(parts[-1], int) and parts[-1] < len(node)):
         raise ConfigError(f"command line, --set {change}: the list has {len(node)} entries, counted from 0")
     try:
-        node[parts[-1]] = _plain(YAML(typ="safe").load(text))
+        # Quotes around digits get lost in shells, so an identifier is text here with or without them.
+        is_identifier = parts[-1] == "id" and text.isdecimal()
+        node[parts[-1]] = text if is_identifier else _plain(YAML(typ="safe").load(text))
     except (YAMLError, TypeError):
         raise ConfigError(f"command line, --set {change}: found {text!r}, expected a YAML value") from None
     return tuple(parts)

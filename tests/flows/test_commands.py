@@ -1,0 +1,136 @@
+"""``python -m flows``: what each command prints, its exit code, and what it imports before it must."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from flows.commands import print_schema, run_config
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def command(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "flows", *arguments], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+
+
+def imported_by(code: str) -> set[str]:
+    script = f"{code}\nimport sys; print(*sorted(sys.modules))"
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    return {name.partition(".")[0] for name in done.stdout.splitlines()[-1].split()}
+
+
+def test_help_imports_nothing_heavy():
+    modules = imported_by(
+        "from flows.__main__ import app\nimport contextlib, io\n"
+        "with contextlib.redirect_stdout(io.StringIO()): app(['--help'])"
+    )
+    assert not modules & {"prefect", "pydantic", "h5py", "zarr", "numpy", "httpx", "ruamel"}
+
+
+def test_configurations_are_checked_without_prefect_and_without_reading_libraries():
+    assert not imported_by("import flows.load_config") & {"prefect", "h5py", "zarr", "httpx"}
+
+
+def test_help_names_the_commands_and_the_exit_codes():
+    done = command("--help")
+    assert done.returncode == 0
+    for word in ("run", "plan", "schema", "3 all assets"):
+        assert word in " ".join(done.stdout.split())
+
+
+def test_a_plan_prints_what_would_be_done_and_does_nothing(write_config, archive, tmp_path, capsys):
+    assert run_config(str(write_config("icechunk: {repository: r}")), is_plan=True) == 0
+    printed = " ".join(capsys.readouterr().out.split())
+    for text in ("000001", "draft", "9", "1 not NWB", "sub-0/0.nwb", "(new)", "nothing was done", "NOT done"):
+        assert text in printed
+    assert not (tmp_path / "out").exists()
+    assert len(archive.store.log) == 0
+    assert len(archive.api.log) == 2
+
+
+def test_planning_does_not_import_prefect(write_config):
+    path = str(write_config())
+    modules = imported_by(
+        f"from flows.commands import run_config\nassert run_config({path!r}, is_plan=True) == 0"
+    )
+    assert not modules & {"prefect", "h5py"}
+
+
+def test_options_of_the_command_line_reach_the_configuration(write_config):
+    done = command(
+        "run", str(write_config()), "--plan", "--set", "dandisets.0.limit=2", "--set", "output=elsewhere"
+    )
+    assert done.returncode == 0, done.stderr
+    assert "2 assets would be indexed into elsewhere" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        ("dandisets.0.id=999999", "has no dandiset 999999"),
+        ("dandisets.0.version=latest", "no published version"),
+        ("dandisets.0.id=000002", "needs an API key (401)"),
+        ("output=/proc/nowhere", "cannot write to the output"),
+        ("run.concurency=3", "did you mean concurrency?"),
+    ],
+)
+def test_what_makes_a_run_impossible_is_one_message(write_config, archive, capsys, change, expected):
+    archive.archive.add_dandiset("000002", embargo="EMBARGOED", owners=["owner"])
+    assert run_config(str(write_config()), changes=[change]) == 1
+    printed = capsys.readouterr()
+    assert expected in printed.err
+    assert len(printed.err.strip().splitlines()) == 1
+    assert "Traceback" not in printed.err
+    assert printed.out == ""
+
+
+def test_an_archive_that_does_not_answer(write_config, capsys, monkeypatch):
+    monkeypatch.setattr("shadowzarr.access.dandi_api.time.sleep", lambda _: None)
+    assert run_config(str(write_config()), changes=["archive=http://127.0.0.1:1/api"]) == 1
+    assert "cannot be reached" in capsys.readouterr().err
+
+
+def test_an_output_in_use_is_told_before_prefect_starts(write_config, tmp_path, capsys):
+    from shadowzarr.catalog.lock import output_lock
+
+    with output_lock(tmp_path / "out" / ".shadowzarr" / "lock"):
+        assert run_config(str(write_config())) == 1
+    assert "another run" in capsys.readouterr().err
+
+
+def test_an_interrupt_is_not_a_traceback(write_config, capsys, monkeypatch):
+    def interrupted(_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("flows.commands._run_flow", interrupted)
+    assert run_config(str(write_config())) == 130
+    assert "run again to go on" in capsys.readouterr().err
+
+
+def test_a_run_prints_its_summary_and_where_the_report_is(prefect_server, write_config, tmp_path, capsys):
+    assert run_config(str(write_config("icechunk: {repository: r}"))) == 1
+    printed = capsys.readouterr()
+    words = " ".join(printed.out.split())
+    for text in ("indexed and verified │ 7", "failed │ 2", "bad/text.nwb index: ", "NOT done", "report.html"):
+        assert text in words
+    assert "9 assets to index" in printed.err
+    assert "Traceback" not in printed.err + printed.out
+    report = (tmp_path / "out" / "report.html").read_text()
+    assert "config.yaml" in report
+
+
+def test_the_schema_of_a_flow(capsys):
+    assert print_schema("index_dandisets") == 0
+    assert json.loads(capsys.readouterr().out)["additionalProperties"] is False
+
+
+def test_an_unknown_flow_names_the_nearest(capsys):
+    assert print_schema("index_dandiset") == 1
+    assert "did you mean index_dandisets?" in capsys.readouterr().err

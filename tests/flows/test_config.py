@@ -1,0 +1,89 @@
+import json
+from pathlib import Path
+
+import pytest
+from pydantic import BaseModel, ValidationError
+
+from flows.config import FLOWS, IndexDandisetsConfig
+from flows.config_messages import _models_in
+
+ROOT = Path(__file__).resolve().parents[2]
+LEAST = {"flow": "index_dandisets", "dandisets": ["000006"], "output": "out"}
+
+
+def config(**changes) -> IndexDandisetsConfig:
+    return IndexDandisetsConfig.model_validate(LEAST | changes)
+
+
+def models(model: type[BaseModel]):
+    yield model
+    for field in model.model_fields.values():
+        for inner in _models_in(field.annotation):
+            yield from models(inner)
+
+
+@pytest.mark.parametrize("flow", FLOWS)
+def test_every_field_is_described_and_unknown_keys_are_refused(flow):
+    for model in models(FLOWS[flow]):
+        assert model.model_config["extra"] == "forbid"
+        assert [name for name, field in model.model_fields.items() if not field.description] == []
+
+
+def test_the_schema_in_the_repository_is_that_of_the_model():
+    written = json.loads((ROOT / "configs" / "index_dandisets" / "schema.json").read_text())
+    assert written == IndexDandisetsConfig.model_json_schema()
+
+
+def test_short_forms():
+    found = config(archive="http://127.0.0.1:1/api", output="here")
+    assert (found.archive.api_url, found.archive.api_key_env) == ("http://127.0.0.1:1/api", None)
+    assert (found.dandisets[0].id, found.output.folder) == ("000006", "here")
+
+
+def test_the_request_says_the_same_in_the_librarys_words(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    request = config(
+        archive={"api_url": "http://x/api/", "api_key_env": "K"},
+        dandisets=[{"id": "000001", "version": "latest", "include": "*.nwb", "exclude": ["a*"], "limit": 2}],
+        output={"folder": "out", "private_output": "secret"},
+        references={"form": "json", "chunk_index_threshold": None},
+        verification={"mode": "full", "seed": 3},
+        run={"concurrency": 5, "retries": 0, "timeout": None, "memory_limit": None},
+        on_error="stop",
+    ).request
+    assert (request.archive.api_url, request.archive.api_key_env) == ("http://x/api", "K")
+    (wanted,) = request.dandisets
+    assert (wanted.dandiset, wanted.version, wanted.rules.limit) == ("000001", "latest", 2)
+    assert (wanted.rules.include, wanted.rules.exclude) == (("*.nwb",), ("a*",))
+    assert (request.output, request.private_output) == (tmp_path / "out", tmp_path / "secret")
+    assert (request.options.form, request.options.chunk_index_threshold) == ("json", None)
+    assert (request.verification.mode, request.verification.seed) == ("full", 3)
+    assert (request.concurrency, request.timeout, request.memory_limit) == (5, None, None)
+    assert request.stop_on_error
+    assert request.window == 7
+
+
+def test_what_is_not_done_is_said():
+    found = config(icechunk={"repository": "x"}, materialize={"folder": "y"}, verification={"mode": "none"})
+    assert [warning.split(":")[0] for warning in found.warnings] == [
+        "the section icechunk",
+        "the section materialize",
+        "verification.mode is none",
+    ]
+    assert all("NOT done" in warning for warning in found.warnings[:2])
+    assert config(icechunk={"repository": "x", "enabled": False}).warnings == []
+
+
+def test_the_digest_tells_configurations_apart_but_not_their_files():
+    assert config().digest == config().read_from("somewhere").digest
+    assert config().digest != config(on_error="stop").digest
+
+
+def test_no_place_for_a_key():
+    with pytest.raises(ValidationError):
+        config(archive={"api_url": "http://x/api", "api_key": "secret"})
+
+
+def test_a_model_survives_the_way_through_an_orchestrators_parameters():
+    found = config(run={"timeout": 60})
+    assert IndexDandisetsConfig.model_validate(found.model_dump(mode="json")) == found

@@ -1,0 +1,94 @@
+import io
+from dataclasses import replace
+
+import pytest
+from rich.console import Console
+
+from flows.summary_text import failure_line, markdown_summary, print_plan, print_summary, size_text
+from shadowzarr.catalog.assets import CatalogAsset
+from shadowzarr.catalog.index_run import RunLog
+from shadowzarr.catalog.options import ReferenceOptions
+from shadowzarr.catalog.plan import AssetWork, Plan, record_key
+from shadowzarr.catalog.records import ErrorSummary, IndexRecord, RecordCounts
+from shadowzarr.catalog.resolve import ResolvedVersion
+from shadowzarr.catalog.run_summary import RunSummary, SkippedAsset
+
+GOOD = IndexRecord(
+    "i", "000001", "draft", "a.nwb", "e-1", 3_000_000, "u", {}, "0", 1, "indexed",
+    references_bytes=1500, counts=RecordCounts(chunks=1234),
+)  # fmt: skip
+BAD = replace(GOOD, path="b.nwb", outcome="failed", error=ErrorSummary("verify", "E", "[bold] is no markup"))
+
+
+def summary(*records, **changes):
+    values = {
+        "flow": "index_dandisets", "config_digest": "", "config_path": "", "archive": "", "output": "",
+        "dandisets": [("000001", "draft")], "started": "", "finished": "", "seconds": 12.34, "versions": {},
+        "records": list(records),
+        "skipped": [SkippedAsset("000001", "draft", "n.txt", "i", 1, "not NWB")],
+    }  # fmt: skip
+    return RunSummary(**(values | changes))
+
+
+def printed(function, *arguments, **options) -> str:
+    out = io.StringIO()
+    function(Console(file=out, width=100), *arguments, **options)
+    return out.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("nbytes", "text"),
+    [(0, "0 B"), (999, "999 B"), (1000, "1.0 kB"), (1_234_000, "1.2 MB"), (1e16, "10000.0 TB")],
+)  # fmt: skip
+def test_sizes(nbytes, text):
+    assert size_text(nbytes) == text
+
+
+def test_a_summary_counts_and_names_failures():
+    text = printed(print_summary, summary(GOOD, BAD, not_started=4, warnings=["W"]), report="out/report.html")
+    words = " ".join(text.split())
+    for expected in (
+        "indexed and verified │ 1", "failed │ 1", "passed over: not NWB │ 1", "source files │ 3.0 MB",
+        "references │ 1.5 kB", "chunks │ 1,234", "time │ 12.3 s", "verify: [bold] is no markup",
+        "4 assets were not started", "warning: W", "report: out/report.html",
+    ):  # fmt: skip
+        assert expected in words
+
+
+def test_many_failures_are_cut_short():
+    text = printed(print_summary, summary(*[BAD] * 25), report="r")
+    assert "and 5 more; the report names all" in text
+
+
+def test_the_summary_for_prefects_page():
+    text = markdown_summary(summary(GOOD, BAD, warnings=["W"]))
+    assert "| failed | 1 |" in text
+    assert "- failed  000001  b.nwb  verify: [bold] is no markup" in text
+    assert "- W" in text
+
+
+def test_embargoed_assets_are_not_named():
+    assert failure_line(replace(BAD, private=True)) == (
+        "failed  000001  (an embargoed asset)  verify: [bold] is no markup"
+    )
+
+
+def test_a_plan_says_what_and_why():
+    asset = CatalogAsset("000001", "draft", "i", "sub/[x].nwb", 5000, "e-1")
+    options = ReferenceOptions()
+    work = [
+        AssetWork(asset, "u", options, record_key(asset, options), "changed", private)
+        for private in (False, True)
+    ]
+    log = RunLog(
+        versions=[ResolvedVersion("000001", "draft", is_open=True)],
+        plan=Plan(work * 15, summary().skipped),
+    )
+    text = printed(print_plan, log, output="out", warnings=["W"])
+    words = " ".join(text.split())
+    for expected in (
+        "000001 │ draft │ 30 │ 150.0 kB │ 1 not NWB", "000001 sub/[x].nwb 5.0 kB (changed)",
+        "(an embargoed asset)", "and 10 more", "warning: W",
+        "30 assets would be indexed into out; nothing was done.",
+    ):  # fmt: skip
+        assert expected in words
