@@ -1,0 +1,109 @@
+"""What is wrong with the bytes between two filters, before a filter believes them.
+
+HDF5 2.0 and its plug-ins read past the end of what is too short (fletcher32 and bitshuffle crash), never
+return (bzip2) or leave part of their result as it was in memory. Each check looks at the bytes that a
+filter is about to undo and returns a complaint, or nothing. Pure; the layouts are those of the filters'
+own documentation.
+"""
+
+from __future__ import annotations
+
+import bz2
+from collections.abc import Callable
+from functools import partial
+
+from .names import BITSHUFFLE, BZIP2, FLETCHER32, LZ4, NBIT, SCALEOFFSET, SZIP
+
+Check = Callable[[memoryview], str]
+"""Takes bytes, returns what is wrong with them; empty when nothing is."""
+
+_SCALEOFFSET_HEADER = 21
+_BLOCKS_HEADER = 12  # bytes in all and bytes of a block, big-endian, as lz4 and bitshuffle begin
+
+
+def has_size(nbytes: int) -> Check:
+    """Check that all filters together have made as many bytes as a chunk has."""
+
+    def check(data: memoryview) -> str:
+        return "" if len(data) == nbytes else f"it decodes to {len(data):,} bytes, not {nbytes:,}"
+
+    return check
+
+
+def input_check(number: int, values: tuple[int, ...], nbytes: int, packed: int | None = None) -> Check | None:
+    """The check of a filter's input; None when the filter is known to look for itself.
+
+    Parameters
+    ----------
+    number : int
+        The filter.
+    values : tuple of int
+        Its client data values.
+    nbytes : int
+        Bytes of the whole decoded chunk.
+    packed : int, optional
+        Bytes that n-bit packs a chunk into.
+    """
+    if number == FLETCHER32:
+        return partial(_at_least, 5)
+    if number == SZIP:
+        return partial(_szip, nbytes)
+    if number == NBIT and packed is not None:
+        return partial(_at_least, packed)
+    if number == SCALEOFFSET and len(values) > 4:
+        return partial(_scaleoffset, values[2], values[4])
+    if number == BZIP2:
+        return _bzip2
+    if number == LZ4:
+        return partial(_blocks, nbytes, 1)
+    if number == BITSHUFFLE and len(values) > 4 and values[4] and values[2]:
+        return partial(_blocks, nbytes, 8 * values[2])
+    return None
+
+
+def size_by_values(number: int, values: tuple[int, ...]) -> int | None:
+    """Bytes that a filter itself says its chunks have: it allocates them without a further look."""
+    is_sized = number == SCALEOFFSET or (number == NBIT and len(values) > 1 and not values[1])
+    return values[2] * values[4] if is_sized and len(values) > 4 else None
+
+
+def _at_least(needed: int, data: memoryview) -> str:
+    return "" if len(data) >= needed else f"it is truncated: {len(data):,} bytes where {needed:,} are needed"
+
+
+def _szip(nbytes: int, data: memoryview) -> str:
+    """The number of bytes that comes first is allocated."""
+    size = int.from_bytes(data[:4], "little")
+    return _at_least(5, data) or (f"szip announces {size:,} bytes" if size > 2 * nbytes + 64 else "")
+
+
+def _scaleoffset(elements: int, itemsize: int, data: memoryview) -> str:
+    """Bits of an element, in the first four bytes, tell how many bytes there have to be."""
+    bits = int.from_bytes(data[:4], "little")
+    if bits > 8 * itemsize:
+        return f"it has {bits:,} bits for an element of {itemsize}"
+    packed = _SCALEOFFSET_HEADER + -(-elements * bits // 8)
+    return _at_least(packed if bits else 4, data)
+
+
+def _bzip2(data: memoryview) -> str:
+    decoder = bz2.BZ2Decompressor()
+    try:
+        decoder.decompress(data)
+    except (OSError, EOFError) as error:
+        return f"bzip2: {error}"
+    return "" if decoder.eof else "it is truncated"
+
+
+def _blocks(nbytes: int, grain: int, data: memoryview) -> str:
+    """Blocks, each after its number of bytes, and what is less than a grain as it is."""
+    total, block = int.from_bytes(data[:8], "big"), int.from_bytes(data[8:_BLOCKS_HEADER], "big")
+    if len(data) < _BLOCKS_HEADER or block <= 0 or block % grain or total > 2 * nbytes + 64:
+        return "it has a damaged header of blocks"
+    whole = total - total % grain
+    place = _BLOCKS_HEADER
+    for _ in range(-(-whole // block)):
+        place += 4 + int.from_bytes(data[place : place + 4], "big")
+        if place > len(data):
+            break
+    return _at_least(place + total % grain, data)
