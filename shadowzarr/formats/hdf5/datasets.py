@@ -160,16 +160,29 @@ def _plan_null(dataset: h5py.Dataset, form: Form) -> ArrayPlan:
         label = "str" if form == "text" else "object_reference"
         codec = {"name": "vlen-utf8", "configuration": {}}
         return ArrayPlan((0,), (1,), "string", [codec], "", {"_DTYPE": label, **marks})
-    try:
-        with reading():
-            shown = dataset.dtype
-        dtype = target_dtype(shown.subdtype[0] if shown.subdtype else shown)
-    except CannotRepresentError as error:
-        raise CannotRepresentError(f"a null dataspace, and {error}") from error
+    dtype = _null_dtype(dataset)
     fill = json_fill(np.zeros((), dtype))
-    return ArrayPlan(
-        (0,), (1,), zarr_data_type(dtype), [bytes_codec(dtype)], fill, {"_DTYPE": type_name(dtype), **marks}
-    )
+    name = type_name(dtype)
+    if name is not None:
+        marks["_DTYPE"] = name
+    return ArrayPlan((0,), (1,), zarr_data_type(dtype), [bytes_codec(dtype)], fill, marks)
+
+
+def _null_dtype(dataset: h5py.Dataset) -> DType:
+    """The data type of the empty array that stands for a null dataspace."""
+    try:
+        try:
+            shown = stored_dtype(dataset.id.get_type())
+        except NotInPlaceError:
+            with reading():
+                shown = dataset.dtype
+        base = shown.subdtype[0] if shown.subdtype else shown
+        if base.names is None:
+            return target_dtype(base)
+        zarr_data_type(base)
+    except (CannotRepresentError, NotInPlaceError) as error:
+        raise CannotRepresentError(f"a null dataspace, and {error}") from error
+    return base
 
 
 def _plan_foreign(dataset: h5py.Dataset, path: str, form: Form, context: DatasetContext) -> Plan:

@@ -92,13 +92,13 @@ def slab_height(rows: int, row_bytes: int, target_bytes: int) -> int:
     Returns
     -------
     int
-        The largest divisor of ``rows`` above half the target, so that all slabs have the same length;
-        the target itself when there is none.
+        The largest divisor of ``rows`` between half the target and the target, so that all slabs have
+        the same length; the target itself when there is none.
     """
     target = max(1, min(rows, target_bytes // max(1, row_bytes)))
     fewest = -(-rows // target)
-    counts = (count for count in range(fewest, 2 * fewest) if rows % count == 0)
-    count = next(counts, None)
+    most = 2 * rows // target
+    count = next((count for count in range(fewest, most + 1) if rows % count == 0), None)
     return target if count is None else rows // count
 
 
