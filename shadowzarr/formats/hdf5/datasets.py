@@ -336,7 +336,6 @@ class InPlace:
         masks = self._unfiltered_edges(table, chain)
         if masks is not None:
             table = replace(table, filter_masks=masks)
-        self._prefer_copy(chain, filters)
         plan = self._with(self._properties.get_chunk())
         plan.codecs.extend(chain.codecs)
         is_odd = table.filter_masks != mask
@@ -360,33 +359,48 @@ class InPlace:
     def _chain(self, table: ChunkTable, filters: tuple[Filter, ...]) -> tuple[CodecChain, int]:
         """Codecs for the commonest filter mask, compared with h5py when there is doubt."""
         mask = commonest_mask(table)
-        used = filters_to_codecs.applied(filters, mask)
+        used = filters_to_codecs.without_idle(filters_to_codecs.applied(filters, mask))
+        usual = table[table.filter_masks == mask]
         chain = filters_to_codecs.codecs_for(used, self._dtype.itemsize)
-        if not chain.is_proven and filters_to_codecs.can_undo(used):
-            usual = table[table.filter_masks == mask]
-            if not self._agrees(usual, int(usual.nbytes.argmin()), chain):
+        if chain is None or not (chain.is_proven or self._is_right(usual, chain, used)):
+            chain = filters_to_codecs.own_codec(used)
+            if not self._is_right(usual, chain, used):
                 names = ", ".join(entry.name for entry in used)
                 raise NoCodecError(f"no Zarr codecs give h5py's values for the filters {names}")
         return chain, mask
 
+    def _is_right(self, usual: ChunkTable, chain: CodecChain, used: tuple[Filter, ...]) -> bool:
+        """Whether codecs give h5py's values for the smallest and the largest chunk, where h5py can tell."""
+        if not filters_to_codecs.can_undo(used):
+            return True
+        whole = usual[~self._is_partial(usual)]
+        table = whole if len(whole) else usual
+        rows = {int(table.nbytes.argmin()), int(table.nbytes.argmax())}
+        return all(self._agrees(table, row, chain) for row in rows)
+
     def _unfiltered_edges(self, table: ChunkTable, chain: CodecChain) -> Any:
         """Filter masks, when the file does not filter the chunks that reach past the data."""
-        edges, raw = np.array(self._properties.get_chunk()), self._chunk_bytes()
-        partial = ((table.coordinates + 1) * edges > np.array(self._shape)).any(axis=1)
-        if not chain.codecs or not partial.any() or (table.nbytes[partial] != raw).any():
+        partial = self._is_partial(table)
+        if not chain.codecs or not partial.any() or (table.nbytes[partial] != self._chunk_bytes()).any():
             return None
         rows = np.flatnonzero(partial)
         if self._agrees(table, int(rows[0]), chain):
             return None
         return np.where(partial, np.uint32(2**32 - 1), table.filter_masks)
 
+    def _is_partial(self, table: ChunkTable) -> np.ndarray[Any, np.dtype[np.bool_]]:
+        """Which chunks reach past the data."""
+        edges = np.array(self._properties.get_chunk())
+        reaches: np.ndarray[Any, np.dtype[np.bool_]] = (table.coordinates + 1) * edges > np.array(self._shape)
+        return reaches.any(axis=1)
+
     def _agrees(self, table: ChunkTable, row: int, chain: CodecChain) -> bool:
         """Whether a chunk's stored bytes decode to what HDF5 reads."""
         start, count = self._extent(table, row)
         with reading():
             _, stored = self._dataset.id.read_direct_chunk(start)
-        data = decode(chain, bytes(stored))
-        if data is None or len(data) != self._chunk_bytes():
+        data = decode(chain, bytes(stored), self._chunk_bytes())
+        if data is None:
             return False
         chunk = np.frombuffer(data, self._base).reshape(*self._properties.get_chunk(), *self._axes)
         return chunk[tuple(map(slice, count))].tobytes() == self._stored(start, count).tobytes()
@@ -399,16 +413,6 @@ class InPlace:
 
     def _chunk_bytes(self) -> int:
         return int(math.prod(self._properties.get_chunk()) * self._dtype.itemsize)
-
-    def _prefer_copy(self, chain: CodecChain, filters: tuple[Filter, ...]) -> None:
-        """The base install has to read what HDF5 itself reads: such values are copied while there is room."""
-        if not chain.needs_extra or not filters_to_codecs.can_undo(filters):
-            return
-        if filters_to_codecs.has_reliable_copy(filters) and self._context.on_unsupported == "copy":
-            budget = self._context.budget
-            nbytes = math.prod(self._shape) * self._dtype.itemsize
-            if budget.used + nbytes <= budget.limit:
-                raise NoCodecError("only the extra 'hdf5' has codecs for its filters")
 
     def _widened(self, table: ChunkTable) -> ChunkTable:
         """The table with a coordinate for each axis of an array datatype."""

@@ -1,41 +1,46 @@
 """HDF5 filter pipelines → Zarr codecs (HDF5 File Format, IV.A.2.l "Filter Pipeline").
 
-The order of the codecs is the order of the filters. Only filters whose chunks were found to decode to
-h5py's values are mapped; for the rest there is a reason, and their values are copied.
+The order of the codecs is the order of the filters. Where other readers know a codec for each filter, those
+are named; a pipeline with any other filter is named as a whole by our codec (``hdf5_filters``), which runs
+HDF5's own. ``HOW`` lists what becomes of each filter.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
-from h5py import h5p, h5z
+from h5py import h5p
 
-DEFLATE, SHUFFLE, FLETCHER32, SZIP, NBIT, SCALEOFFSET = 1, 2, 3, 4, 5, 6
-LZF, BLOSC, LZ4, BITSHUFFLE, ZSTD, BZIP2 = 32000, 32001, 32004, 32008, 32015, 307
+from ...hdf5_filters.names import (
+    BITSHUFFLE,
+    BLOSC,
+    BLOSC2,
+    BZIP2,
+    DEFLATE,
+    FLETCHER32,
+    LZ4,
+    LZF,
+    NBIT,
+    SCALEOFFSET,
+    SHUFFLE,
+    SZIP,
+    ZFP,
+    ZSTD,
+    Filters,
+    codec_entry,
+    filter_name,
+    missing_filter,
+)
 
-_NAMES = {
-    DEFLATE: "gzip",
-    SHUFFLE: "shuffle",
-    FLETCHER32: "fletcher32",
-    SZIP: "szip",
-    NBIT: "n-bit",
-    SCALEOFFSET: "scale-offset",
-    LZF: "lzf",
-    BLOSC: "blosc",
-    LZ4: "lz4",
-    BITSHUFFLE: "bitshuffle",
-    ZSTD: "zstd",
-    BZIP2: "bzip2",
-}
 _BLOSC_COMPRESSORS = {0: "blosclz", 1: "lz4", 2: "lz4hc", 4: "zlib", 5: "zstd"}
 _BLOSC_SHUFFLES = {0: "noshuffle", 1: "shuffle", 2: "bitshuffle"}
 _STANDARD_ORDER = {SHUFFLE: 0, DEFLATE: 1, FLETCHER32: 2}
 
 
 class NoCodecError(Exception):
-    """No Zarr codec undoes a filter; the message names it."""
+    """Neither a Zarr codec nor HDF5 here undoes a filter; the message names it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +61,7 @@ class Filter:
     @property
     def name(self) -> str:
         """What people call it."""
-        return _NAMES.get(self.number, f"HDF5 filter {self.number}")
+        return filter_name(self.number)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,15 +72,12 @@ class CodecChain:
     ----------
     codecs : tuple of dict
         In Zarr's order, after ``bytes``.
-    needs_extra : bool
-        Whether reading needs the extra ``hdf5`` (imagecodecs).
     is_proven : bool
-        Whether chunks in this order of filters decode to h5py's values in every case; otherwise one
-        chunk is compared before the references are trusted.
+        Whether chunks in this order of filters decode to h5py's values in every case; otherwise the
+        smallest and the largest chunk are compared before the references are trusted.
     """
 
     codecs: tuple[dict[str, Any], ...]
-    needs_extra: bool = False
     is_proven: bool = True
 
 
@@ -92,8 +94,8 @@ def applied(filters: Sequence[Filter], mask: int) -> tuple[Filter, ...]:
     return tuple(entry for position, entry in enumerate(filters) if not mask >> position & 1)
 
 
-def codecs_for(filters: Sequence[Filter], itemsize: int) -> CodecChain:
-    """Codecs that undo these filters.
+def codecs_for(filters: Sequence[Filter], itemsize: int) -> CodecChain | None:
+    """Codecs that other readers know; None when they know none for these filters in this order.
 
     Parameters
     ----------
@@ -101,37 +103,45 @@ def codecs_for(filters: Sequence[Filter], itemsize: int) -> CodecChain:
         Those that the chunks went through.
     itemsize : int
         Bytes of an element, for a shuffle filter that does not say.
+    """
+    codecs = []
+    for position, entry in enumerate(filters):
+        codec = _CODECS[entry.number](entry, itemsize) if entry.number in _CODECS else None
+        if codec is None or (entry.number == SHUFFLE and position > 0):  # shuffle has to see whole elements
+            return None
+        codecs.append(codec)
+    order = [_STANDARD_ORDER.get(entry.number, -1) for entry in filters]
+    return CodecChain(tuple(codecs), is_proven=-1 not in order and order == sorted(set(order)))
+
+
+def own_codec(filters: Sequence[Filter]) -> CodecChain:
+    """Our codec, for any filters that HDF5 here can undo.
 
     Raises
     ------
     NoCodecError
-        When a filter has no codec.
+        When it cannot.
     """
-    codecs = []
-    for entry in filters:
-        codec = _CODECS[entry.number](entry, itemsize) if entry.number in _CODECS else None
-        if codec is None:
-            raise NoCodecError(f"no Zarr codec undoes the filter {entry.name}")
-        codecs.append(codec)
-    order = [_STANDARD_ORDER.get(entry.number, -1) for entry in filters]
-    return CodecChain(
-        tuple(codecs),
-        needs_extra=any(entry.number in _EXTRA for entry in filters),
-        is_proven=-1 not in order and order == sorted(set(order)),
+    missing = missing_filter(_plain(filters))
+    if missing is not None:
+        raise NoCodecError(f"no Zarr codec undoes its filters, and {missing}")
+    return CodecChain((codec_entry(_plain(filters)),), is_proven=False)
+
+
+def without_idle(filters: Sequence[Filter]) -> tuple[Filter, ...]:
+    """The filters that change anything: n-bit leaves data types alone that have no bits to spare."""
+    return tuple(
+        entry for entry in filters if not (entry.number == NBIT and len(entry.values) > 1 and entry.values[1])
     )
 
 
 def can_undo(filters: Sequence[Filter]) -> bool:
     """Whether HDF5 here has every filter, so that h5py can read the chunks."""
-    return all(h5z.filter_avail(entry.number) for entry in filters)
+    return missing_filter(_plain(filters)) is None
 
 
-def has_reliable_copy(filters: Sequence[Filter]) -> bool:
-    """Whether values should rather be copied than asked of codecs that only an extra brings.
-
-    The base install has to read every filter that HDF5 itself brings, and lzf.
-    """
-    return all(entry.number in (*_STANDARD_ORDER, SZIP, LZF) for entry in filters)
+def _plain(filters: Sequence[Filter]) -> Filters:
+    return tuple((entry.number, entry.values) for entry in filters)
 
 
 def _codec(name: str, **configuration: Any) -> dict[str, Any]:
@@ -148,17 +158,6 @@ def _shuffle(entry: Filter, itemsize: int) -> dict[str, Any]:
 
 def _fletcher32(entry: Filter, itemsize: int) -> dict[str, Any]:
     return _codec("numcodecs.fletcher32")
-
-
-def _szip(entry: Filter, itemsize: int) -> dict[str, Any] | None:
-    if len(entry.values) < 4:
-        return None
-    names = ("options_mask", "pixels_per_block", "bits_per_pixel", "pixels_per_scanline")
-    return _codec("imagecodecs_szip", **dict(zip(names, entry.values[:4], strict=True)), header=True)
-
-
-def _lzf(entry: Filter, itemsize: int) -> dict[str, Any]:
-    return _codec("imagecodecs_lzf", header=False)
 
 
 def _lz4(entry: Filter, itemsize: int) -> dict[str, Any]:
@@ -193,11 +192,58 @@ _CODECS: dict[int, Callable[[Filter, int], dict[str, Any] | None]] = {
     DEFLATE: _deflate,
     SHUFFLE: _shuffle,
     FLETCHER32: _fletcher32,
-    SZIP: _szip,
-    LZF: _lzf,
     BLOSC: _blosc,
     LZ4: _lz4,
     ZSTD: _zstd,
     BZIP2: _bzip2,
 }
-_EXTRA = frozenset({SZIP, LZF, LZ4})
+
+
+class HowStored(NamedTuple):
+    """What becomes of chunks behind a filter.
+
+    Attributes
+    ----------
+    filter : int
+        The filter's number.
+    codec : str
+        Name of the Zarr codec.
+    readers : str
+        Who can read it.
+    """
+
+    filter: int
+    codec: str
+    readers: str
+
+
+_ANY, _IMAGECODECS, _OURS, _OURS_AND_PLUGIN = (
+    "any Zarr v3 reader with this codec; zarr-python without more",
+    "zarr-python with imagecodecs-zarr (extra hdf5)",
+    "zarr-python with shadowzarr",
+    "zarr-python with shadowzarr and the HDF5 plug-in (extra hdf5)",
+)
+_OWN = "shadowzarr.hdf5_filters"
+
+HOW: tuple[HowStored, ...] = (
+    HowStored(DEFLATE, "numcodecs.zlib", _ANY),
+    HowStored(SHUFFLE, "numcodecs.shuffle", _ANY),
+    HowStored(FLETCHER32, "numcodecs.fletcher32", _ANY),
+    HowStored(SZIP, _OWN, _OURS),
+    HowStored(NBIT, _OWN, _OURS),
+    HowStored(SCALEOFFSET, _OWN, _OURS),
+    HowStored(LZF, _OWN, _OURS),
+    HowStored(BLOSC, "blosc", _ANY),
+    HowStored(ZSTD, "zstd", _ANY),
+    HowStored(BZIP2, "numcodecs.bz2", _ANY),
+    HowStored(LZ4, "imagecodecs_lz4h5", _IMAGECODECS),
+    HowStored(BITSHUFFLE, _OWN, _OURS_AND_PLUGIN),
+    HowStored(BLOSC2, _OWN, _OURS_AND_PLUGIN),
+    HowStored(ZFP, _OWN, _OURS_AND_PLUGIN),
+    *(HowStored(number, _OWN, _OURS_AND_PLUGIN) for number in (32017, 32018, 32024, 32028)),
+)
+"""One row for each filter alone, and what a table in the documentation says of it.
+
+Several filters are named one by one when each has a codec that others know and shuffle comes first;
+otherwise all of them by our codec. Any other filter is ours when HDF5 here has a plug-in for it.
+"""
