@@ -16,7 +16,7 @@ import numpy as np
 
 from . import mappings
 from .kinds import Form, kind_of
-from .original import READ_ERRORS, Identity
+from .original import READ_ERRORS, Identity, decoded_name, raw_name
 from .references import attribute_path
 from .report import Plain
 from .structure import Pair, Structure
@@ -99,7 +99,7 @@ class Optional:
 
 def _names(structure: Structure, pair: Pair) -> list[str]:
     try:
-        return list(pair.item.attrs)
+        return [decoded_name(name) for name in pair.item.attrs]
     except READ_ERRORS as error:
         structure.tally.differ(pair.path, "unreadable original", Plain(f"attributes: {error}"), "a node")
         return []
@@ -181,9 +181,9 @@ def wanted_attribute(structure: Structure, pair: Pair, name: str) -> Wanted:
         When h5py cannot read it.
     """
     try:
-        attribute = pair.item.attrs.get_id(name)
+        attribute = pair.item.attrs.get_id(raw_name(name))
         dtype = attribute.dtype
-        value = _opaque(attribute) if _is_opaque(attribute) else pair.item.attrs[name]
+        value = _opaque(attribute) if _is_opaque(attribute) else pair.item.attrs[raw_name(name)]
     except READ_ERRORS as error:
         raise Unreadable(str(error)) from error
     wanted = Wanted(None)

@@ -93,10 +93,10 @@ class Original:
         """The names in a group, each with what it is; nothing is opened."""
         fileno, _ = _identity(group.id)
         for name in group:
-            yield self._child(group, name, fileno)
+            yield self._child(group, decoded_name(name), fileno)
 
     def _child(self, group: h5py.Group, name: str, fileno: int) -> Child:
-        raw = name.encode("utf-8", "surrogateescape")
+        raw = raw_name(name)
         info = group.id.links.get_info(raw)
         if info.type == h5py.h5l.TYPE_HARD:
             return Child(name, LinkKind.HARD, identity=(fileno, info.u))
@@ -104,7 +104,7 @@ class Original:
             target = group.id.links.get_val(raw).decode("utf-8", "surrogateescape")
             return Child(name, LinkKind.SOFT, target=target)
         if info.type == h5py.h5l.TYPE_EXTERNAL:
-            link = group.get(name, getlink=True)
+            link = group.get(raw, getlink=True)
             return Child(name, LinkKind.EXTERNAL, target=link.path, file=str(link.filename))
         return Child(name, LinkKind.OTHER)
 
@@ -118,7 +118,7 @@ class Original:
         if self._path is None and any(path == at or path.startswith(f"{at}/") for at in self.external_paths):
             return None
         with contextlib.suppress(*READ_ERRORS):
-            return self.identity(self.file[path or "/"])
+            return self.identity(self.file[raw_name(path or "/")])
         return None
 
     def has_attribute(self, path: str, name: str) -> bool:
@@ -126,8 +126,8 @@ class Original:
         if self.identity_at(path) is None:
             return False
         with contextlib.suppress(*READ_ERRORS):
-            attributes = self.file[path or "/"].attrs
-            return name in attributes if name else True
+            attributes = self.file[raw_name(path or "/")].attrs
+            return raw_name(name) in attributes if name else True
         return not name
 
     def target(self, reference: h5py.Reference, holder: Any) -> Identity | None:
@@ -151,8 +151,7 @@ class Original:
             return dataset
         access = h5py.h5p.create(h5py.h5p.DATASET_ACCESS)
         access.set_efile_prefix(b"${ORIGIN}")
-        name = dataset.name.encode("utf-8", "surrogateescape")
-        return h5py.Dataset(h5py.h5d.open(dataset.file.id, name, access))
+        return h5py.Dataset(h5py.h5d.open(dataset.file.id, raw_name(dataset.name), access))
 
     def refuses(self, name: str) -> str:
         """Why another file that this one names must not be read; empty when it may."""
@@ -165,6 +164,16 @@ class Original:
         if not self._allow_external and not other.is_relative_to(folder):
             return f"the file it names ({name}) lies outside its folder"
         return ""
+
+
+def decoded_name(name: str | bytes) -> str:
+    """A name as text; h5py gives one that is not UTF-8 as bytes, which become surrogates."""
+    return name if isinstance(name, str) else name.decode("utf-8", "surrogateescape")
+
+
+def raw_name(name: str | bytes) -> bytes:
+    """A name's bytes in the file, by which h5py finds it whatever they are."""
+    return name if isinstance(name, bytes) else name.encode("utf-8", "surrogateescape")
 
 
 def _identity(opened: Any) -> Identity:

@@ -13,7 +13,7 @@ from typing import Any
 import h5py
 
 from . import mappings
-from .original import READ_ERRORS, Child, Identity, LinkKind, Original
+from .original import READ_ERRORS, Child, Identity, LinkKind, Original, raw_name
 from .references import Link, References, join
 from .report import Plain
 from .tally import NOTHING, Tally
@@ -165,7 +165,7 @@ def _walk_object(structure: Structure, group: Pair, name: str, identity: Identit
         structure.tally.differ(path, "there twice", Plain(f"another name of /{other}"), "a node of its own")
         return
     try:
-        item = group.item[name]
+        item = group.item[raw_name(name)]
     except READ_ERRORS as error:
         structure.tally.differ(path, "unreadable original", Plain(str(error)), "a node")
         return
@@ -182,7 +182,7 @@ def _walk_external(structure: Structure, group: Pair, child: Child, path: str) -
         structure.tally.differ(path, "not to be judged", Plain(f"external link: {why}"), "a node")
         return
     try:
-        item = group.item[child.name]
+        item = group.item[raw_name(child.name)]
         identity = structure.original.identity(item)
     except READ_ERRORS as error:
         structure.tally.differ(path, "unreadable original", Plain(str(error)), "a node")
@@ -238,14 +238,14 @@ def _walk_absent(structure: Structure, group: Pair, child: Child, path: str) -> 
 
 def _is_datatype(group: Pair, name: str) -> bool:
     try:
-        return group.item.get(name, getclass=True) is h5py.Datatype
+        return group.item.get(raw_name(name), getclass=True) is h5py.Datatype
     except READ_ERRORS:
         return False
 
 
 def _what(group: Pair, name: str) -> str:
     try:
-        return "a dataset" if group.item.get(name, getclass=True) is h5py.Dataset else "a group"
+        return "a dataset" if group.item.get(raw_name(name), getclass=True) is h5py.Dataset else "a group"
     except READ_ERRORS as error:
         return f"an object that h5py cannot read ({error})"
 
@@ -253,7 +253,7 @@ def _what(group: Pair, name: str) -> str:
 def _miss_members(structure: Structure, group: Pair, name: str) -> None:
     """Everything in a group that is missing is missing too; one difference says it all."""
     try:
-        item = group.item[name]
+        item = group.item[raw_name(name)]
     except READ_ERRORS:
         return
     queue = [item] if isinstance(item, h5py.Group) else []
@@ -263,7 +263,7 @@ def _miss_members(structure: Structure, group: Pair, name: str) -> None:
             new = child.identity is not None and child.identity not in structure.missing
             if new and child.identity is not None:
                 structure.missing.add(child.identity)
-                opened = member.get(child.name)
+                opened = member.get(raw_name(child.name))
                 queue += [opened] if isinstance(opened, h5py.Group) else []
 
 
