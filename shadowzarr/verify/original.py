@@ -146,12 +146,17 @@ class Original:
         return next((why for why in map(self.refuses, files) if why), "")
 
     def readable(self, dataset: h5py.Dataset) -> h5py.Dataset:
-        """A dataset to read values from: external files are looked for beside the HDF5 file."""
+        """A dataset to read values from: external files are looked for beside the HDF5 file.
+
+        The handle that is given is closed when another one has to be opened.
+        """
         if dataset.is_virtual or not dataset.id.get_create_plist().get_external_count():
             return dataset
         access = h5py.h5p.create(h5py.h5p.DATASET_ACCESS)
         access.set_efile_prefix(b"${ORIGIN}")
-        return h5py.Dataset(h5py.h5d.open(dataset.file.id, raw_name(dataset.name), access))
+        file, name = dataset.file.id, raw_name(dataset.name)
+        h5py.h5i.dec_ref(dataset.id)  # HDF5 refuses another prefix while the dataset is open
+        return h5py.Dataset(h5py.h5d.open(file, name, access))
 
     def refuses(self, name: str) -> str:
         """Why another file that this one names must not be read; empty when it may."""
