@@ -97,6 +97,12 @@ def _run_flow(config: IndexDandisetsConfig) -> RunSummary:
         summary = index_dandisets(config)
     except RunFailedError as error:
         return error.summary
+    except RuntimeError as error:
+        if "API" not in str(error):
+            raise
+        raise UsageError(
+            f"Prefect: {error}; check PREFECT_API_URL, or unset it to run without a served API"
+        ) from error
     if not isinstance(summary, RunSummary):
         raise UsageError(f"the flow ended without a summary: {summary}")
     return summary

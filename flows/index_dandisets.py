@@ -5,7 +5,8 @@ A table of contents: resolve, plan, then per asset index → verify → publish 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator
+from contextlib import closing
 from typing import Any
 
 from prefect import flow
@@ -66,8 +67,12 @@ def index_dandisets(config: IndexDandisetsConfig) -> State[Any]:
     request, log = config.request, RunLog()
     with output_session(request):
         plan(config, request, log)
-        with open_progress(log.plan) as progress:
-            for record in index_planned(config, request, log, progress):
+        with (
+            open_progress(log.plan) as progress,
+            # Closed before Prefect waits for its threads, which wait for processes of the pool.
+            closing(index_planned(config, request, log, progress)) as ended,
+        ):
+            for record in ended:
                 log.records.append(record)
                 progress.asset_ended(record)
         write_skipped(request, log)
@@ -95,7 +100,7 @@ def plan(config: IndexDandisetsConfig, request: IndexRequest, log: RunLog) -> No
 
 def index_planned(
     config: IndexDandisetsConfig, request: IndexRequest, log: RunLog, progress: RunProgress
-) -> Iterator[IndexRecord]:
+) -> Generator[IndexRecord]:
     """Take the planned assets through their stages, a bounded number at a time."""
     if not log.plan.work:
         return

@@ -6,6 +6,7 @@ work to a child process; the last two are renames and one small file.
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -40,6 +41,9 @@ from .records import (
     StageTime,
     VerificationSummary,
 )
+
+_QUERY = re.compile(r"""(https?://[^\s?'"]+)\?[^\s'"]*""")
+"""Foreign errors quote URLs whole, and a query may hold a signature."""
 
 News = Callable[[AssetWork, IndexNews], None]
 
@@ -238,7 +242,7 @@ def failure_record(
 def error_summary(stage: Stage, error: BaseException) -> ErrorSummary:
     """Describe an error for a record: a sentence, never a traceback."""
     transient = bool(getattr(error, "transient", False))
-    message = " ".join(str(error).split()) or "no message"
+    message = _QUERY.sub(r"\1", " ".join(str(error).split())) or "no message"
     if not isinstance(error, ShadowzarrError):
         message = f"unexpected {type(error).__name__}: {message}"
     return ErrorSummary(stage, type(error).__name__, message, transient)

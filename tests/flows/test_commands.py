@@ -1,6 +1,7 @@
 """``python -m flows``: what each command prints, its exit code, and what it imports before it must."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -112,6 +113,20 @@ def test_an_interrupt_is_not_a_traceback(write_config, capsys, monkeypatch):
     monkeypatch.setattr("flows.commands._run_flow", interrupted)
     assert run_config(str(write_config())) == 130
     assert "run again to go on" in capsys.readouterr().err
+
+
+def test_a_server_of_prefect_that_is_not_there_is_one_message(write_config):
+    done = subprocess.run(
+        [sys.executable, "-m", "flows", "run", str(write_config())],
+        cwd=ROOT,
+        env=os.environ | {"PREFECT_API_URL": "http://127.0.0.1:1/api", "PREFECT_CLIENT_MAX_RETRIES": "0"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-1].startswith("Prefect: Failed to reach API at http://127.0.0.1:1/api")
+    assert "Traceback" not in done.stderr
 
 
 def test_a_run_prints_its_summary_and_where_the_report_is(prefect_server, write_config, tmp_path, capsys):
