@@ -15,6 +15,7 @@ import h5py
 import numpy as np
 from h5py import h5a, h5t
 
+from .dtypes import has_misread_sequences
 from .object_names import decode_name, encode_name, is_unicode
 from .reasons import CannotRepresentError, reading
 from .references import ReferenceResolver
@@ -90,6 +91,10 @@ def _convert(item: Any, name: str, resolver: ReferenceResolver, nodes: Set[str])
             return _references(resolver.paths(addresses).tolist(), nodes)
         if tid.get_class() == h5t.OPAQUE and attribute.shape is not None:
             return _opaque(attribute, tid)
+        if has_misread_sequences(tid):
+            raise CannotRepresentError(
+                "sequences of big-endian numbers, which h5py reads with their bytes swapped"
+            )
         value = item.attrs[name]
     return to_json(value, resolver, nodes)
 

@@ -201,7 +201,7 @@ def byte_orders(dtype: DType) -> set[str]:
         return byte_orders(dtype.subdtype[0])
     if dtype.fields is not None:
         return set().union(*(byte_orders(field[0]) for field in dtype.fields.values()))
-    if dtype.itemsize <= 1 or dtype.kind in "SVb":
+    if dtype.itemsize <= 1 or dtype.kind in "SVbO":
         return set()
     return {"big" if dtype.byteorder == ">" else "little"}
 
@@ -209,6 +209,20 @@ def byte_orders(dtype: DType) -> set[str]:
 def bytes_codec(dtype: DType) -> dict[str, Any]:
     """Zarr's ``bytes`` codec for values of a data type with one byte order."""
     return {"name": "bytes", "configuration": {"endian": "big" if "big" in byte_orders(dtype) else "little"}}
+
+
+def has_misread_sequences(tid: h5t.TypeID) -> bool:
+    """Whether a datatype holds sequences of big-endian numbers, whose bytes h5py 3.16 does not swap."""
+    match tid.get_class():
+        case h5t.VLEN:
+            item = _dtype_or_none(tid.get_super())
+            return item is not None and "big" in byte_orders(item)
+        case h5t.ARRAY:
+            return has_misread_sequences(tid.get_super())
+        case h5t.COMPOUND:
+            return any(has_misread_sequences(tid.get_member_type(n)) for n in range(tid.get_nmembers()))
+        case _:
+            return False
 
 
 def zarr_data_type(dtype: DType) -> str | dict[str, Any]:

@@ -13,7 +13,7 @@ from pathlib import Path
 import h5py
 from h5py import h5d, h5p
 
-from .object_names import decode_name
+from .object_names import decode_name, encode_name
 from .reasons import CannotRepresentError, reading
 
 _SAME_FILE = "."
@@ -31,6 +31,11 @@ def open_foreign(dataset: h5py.Dataset, path: Path | None, *, allow_external: bo
     allow_external : bool
         Whether files outside the file's folder may be read.
 
+    Returns
+    -------
+    h5py.Dataset
+        To be used in place of ``dataset``, which may be closed.
+
     Raises
     ------
     CannotRepresentError
@@ -45,12 +50,17 @@ def open_foreign(dataset: h5py.Dataset, path: Path | None, *, allow_external: bo
         source = _resolve(name, path, allow_external=allow_external)
         if not source.is_file():
             raise CannotRepresentError(f"its values are in {name}, which is not there")
+    return _open_beside_file(dataset)
+
+
+def _open_beside_file(dataset: h5py.Dataset) -> h5py.Dataset:
+    """The dataset, with raw files looked for beside the file and not in the working directory."""
+    file, name = dataset.file, encode_name(dataset.name)
     access = h5p.create(h5p.DATASET_ACCESS)
     access.set_efile_prefix(b"${ORIGIN}")
+    dataset.id.close()  # HDF5 refuses another prefix while the dataset is open
     with reading():
-        return h5py.Dataset(
-            h5d.open(dataset.file.id, dataset.name.encode("utf-8", "surrogateescape"), access)
-        )
+        return h5py.Dataset(h5d.open(file.id, name, access))
 
 
 def _check_sources(dataset: h5py.Dataset, path: Path | None, *, allow_external: bool) -> None:

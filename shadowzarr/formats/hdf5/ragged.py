@@ -15,7 +15,7 @@ from numcodecs import VLenUTF8
 from .array_plan import ArrayPlan, GroupPlan
 from .copies import narrowed, target_dtype
 from .dataset_values import TARGET_BYTES, DatasetValues, padded
-from .dtypes import DType, bytes_codec, type_name, zarr_data_type
+from .dtypes import DType, bytes_codec, has_misread_sequences, type_name, zarr_data_type
 from .fill_values import json_fill
 from .h5_chunk_utils import inline_chunk_shape
 from .heap_values import TEXT_CODEC, note_dangling
@@ -37,6 +37,10 @@ def plan_ragged(values: DatasetValues, resolver: ReferenceResolver, budget: Inli
     CannotRepresentError
         For sequences of text, of compounds or of sequences.
     """
+    if has_misread_sequences(values.dataset.id.get_type()):
+        raise CannotRepresentError(
+            "sequences of big-endian numbers, which h5py reads with their bytes swapped"
+        )
     item = h5py.check_vlen_dtype(values.dataset.dtype)
     if item is None:
         raise CannotRepresentError("sequences inside another data type are not represented")

@@ -1,4 +1,5 @@
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 
 import h5py
@@ -8,10 +9,10 @@ import pytest
 
 def items(made: object, name: str) -> list[list]:
     values, offsets = made[f"{name}/values"], made[f"{name}/offsets"]  # type: ignore[index]
-    return [values[a:b].tolist() for a, b in zip(offsets[:-1], offsets[1:], strict=True)]
+    return [values[a:b].tolist() for a, b in pairwise(offsets)]
 
 
-@pytest.mark.parametrize("dtype", ["<i4", ">f8", "u1", "?"])
+@pytest.mark.parametrize("dtype", ["<i4", "<f8", "u1", "?"])
 def test_sequences_of_numbers(path: Path, generate: Callable, dtype: str) -> None:
     with h5py.File(path, "w") as f:
         d = f.create_dataset("d", (3,), h5py.vlen_dtype(np.dtype(dtype)))
@@ -61,3 +62,12 @@ def test_many_values_are_cut(path: Path, generate: Callable) -> None:
     made = generate()
     assert len(made.chunks("d/values")) == 2
     assert made["d/values"][-1] == 299_999
+
+
+def test_sequences_that_h5py_misreads_are_named(path: Path, generate: Callable) -> None:
+    with h5py.File(path, "w") as f:
+        f.create_dataset("d", (2,), h5py.vlen_dtype(np.dtype(">f8")))[0] = np.array([1.0], ">f8")
+        f.attrs.create("a", f["d"][()], dtype=h5py.vlen_dtype(np.dtype(">f8")))
+    skipped = generate().skipped()
+    assert "big-endian" in skipped["/d"]
+    assert "big-endian" in skipped["/@a"]
