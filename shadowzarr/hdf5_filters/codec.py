@@ -74,9 +74,7 @@ class HDF5FiltersCodec(BytesBytesCodec):
     def _decode_sync(self, chunk_bytes: Buffer, chunk_spec: ArraySpec) -> Buffer:
         nbytes = math.prod(chunk_spec.shape) * chunk_spec.dtype.to_native_dtype().itemsize
         stored = np.ascontiguousarray(chunk_bytes.as_numpy_array())
-        return chunk_spec.prototype.buffer.from_array_like(
-            decode_chunk(self.filters, stored, nbytes).view("b")
-        )
+        return chunk_spec.prototype.buffer.from_array_like(decode_chunk(self.filters, stored, nbytes))
 
     def _encode_sync(self, chunk_bytes: Buffer, chunk_spec: ArraySpec) -> Buffer:
         values = np.ascontiguousarray(chunk_bytes.as_numpy_array())

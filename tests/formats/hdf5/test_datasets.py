@@ -139,7 +139,9 @@ def test_filters_with_codecs_are_referenced(path: Path, generate: Callable, filt
         {"compression": "lzf", "shuffle": True},
     ],
 )
-def test_other_filters_of_hdf5_are_referenced_too(path: Path, generate: Callable, filters: dict[str, Any]) -> None:
+def test_other_filters_of_hdf5_are_referenced_too(
+    path: Path, generate: Callable, filters: dict[str, Any]
+) -> None:
     with h5py.File(path, "w") as f:
         d = f.create_dataset("d", (6000,), "<i4", chunks=(1000,), fillvalue=9, **filters)
         d[:4000] = MANY
@@ -305,7 +307,7 @@ def test_instead_of_copying(path: Path, generate: Callable, mode: str) -> None:
         f.create_dataset("d", data=MANY.astype(np.longdouble), chunks=(1000,))
         f["text"] = "held all the same"
     if mode == "error":
-        with pytest.raises(UnsupportedError, match="/d: floats of 80 bits"):
+        with pytest.raises(UnsupportedError, match="/d: floating-point numbers of 80 bits"):
             generate(on_unsupported=mode)
         return
     made = generate(on_unsupported=mode)
