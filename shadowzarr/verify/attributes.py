@@ -15,7 +15,7 @@ import h5py
 import numpy as np
 
 from . import mappings
-from .kinds import Form, kind_of
+from .kinds import Form, Kind, kind_of, misread
 from .original import READ_ERRORS, Identity, decoded_name, raw_name
 from .references import attribute_path
 from .report import Plain
@@ -186,8 +186,11 @@ def wanted_attribute(structure: Structure, pair: Pair, name: str) -> Wanted:
         value = _opaque(attribute) if _is_opaque(attribute) else pair.item.attrs[raw_name(name)]
     except READ_ERRORS as error:
         raise Unreadable(str(error)) from error
+    kind = kind_of(dtype)
+    if misread(kind):
+        raise Unreadable(misread(kind))
     wanted = Wanted(None)
-    _note_kind(wanted, dtype)
+    _note_kind(wanted, kind)
     wanted.value = _json(structure, pair, value, wanted)
     if name == ".specloc" and isinstance(wanted.value, Target) and not pair.path:
         wanted = Wanted(_Specloc(wanted.value.identity), {mappings.SPECLOC_PATH})
@@ -213,8 +216,7 @@ class _Specloc:
     identity: Identity | None
 
 
-def _note_kind(wanted: Wanted, dtype: np.dtype[Any]) -> None:
-    kind = kind_of(dtype)
+def _note_kind(wanted: Wanted, kind: Kind) -> None:
     if kind.form is Form.COMPOUND:
         wanted.uses.add(mappings.COMPOUND_ATTRIBUTE)
     elif kind.form is Form.PLAIN:

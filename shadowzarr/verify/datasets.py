@@ -13,7 +13,7 @@ import zarr
 
 from . import mappings
 from .attributes import Optional
-from .kinds import Form, Kind, describe, is_bytes, kind_of, shown_by
+from .kinds import Form, Kind, describe, is_bytes, kind_of, misread, shown_by
 from .original import READ_ERRORS
 from .regions import Region, chunks_in, full_regions, region_shape, sampled_regions, stored_regions
 from .report import Mode, Plain
@@ -123,7 +123,7 @@ def compare_dataset(
     try:
         if kind is None:
             comparison.stop("unreadable original", "a type that h5py cannot read", "a node")
-        why = structure.original.is_judge_of(pair.item)
+        why = structure.original.is_judge_of(pair.item) or (misread(kind) if kind is not None else "")
         if why:
             comparison.stop("not to be judged", Plain(why), "a node")
         comparison.use(structure.original.readable(pair.item))

@@ -166,6 +166,13 @@ def _same_plain(wanted: np.dtype[Any], shown: np.dtype[Any]) -> bool:
     return wanted.kind == shown.kind and wanted.itemsize == shown.itemsize
 
 
+def misread(kind: Kind) -> str:
+    """Why what h5py shows of a kind is wrong; empty when it can be trusted."""
+    if kind.form is Form.RAGGED and kind.item is not None and mappings.BYTE_ORDER in kind.item.uses:
+        return "h5py 3.16 gives sequences of big-endian numbers with their bytes swapped"
+    return next((why for why in (misread(field) for _, field in kind.fields) if why), "")
+
+
 def describe(kind: Kind) -> str:
     """A kind in a few words, for reports."""
     if kind.form is Form.PLAIN:

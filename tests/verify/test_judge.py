@@ -181,6 +181,19 @@ def test_sequences(tmp_path):
     ]
 
 
+def test_big_endian_sequences_are_not_judged(tmp_path):
+    with h5py.File(tmp_path / "main.h5", "w") as file:
+        ragged = file.create_dataset("ragged", shape=(1,), dtype=h5py.vlen_dtype(">i4"))
+        ragged[0] = np.array([1, 2], ">i4")
+    with h5py.File(tmp_path / "main.h5") as file:
+        assert file["ragged"][0].tolist() == [1 << 24, 2 << 24]  # once h5py is right, judge them
+    builder = RfsBuilder()
+    builder.add_group("ragged", {"_RAGGED": {"shape": [1]}})
+    hold(builder, "ragged/values", np.array([1, 2], "<i4"))
+    hold(builder, "ragged/offsets", np.array([0, 2], "<u8"))
+    assert found(verify_rfs(builder.build(), tmp_path / "main.h5")) == [("/ragged", "not to be judged")]
+
+
 def test_text_that_is_utf8_must_be_text(tmp_path):
     with h5py.File(tmp_path / "main.h5", "w") as file:
         file["good"] = np.array([b"ab", b"c"], "S2")
