@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from shadowzarr.catalog.run_summary import EXIT_FAILURE, RunSummary
-from shadowzarr.errors import ShadowzarrError, UsageError
+from shadowzarr.errors import MissingCredentialsError, ShadowzarrError, UsageError
 
 if TYPE_CHECKING:
     from .config import IndexDandisetsConfig
@@ -25,6 +25,9 @@ def run_config(path: str, *, changes: Sequence[str] = (), is_plan: bool = False)
     """Run the flow that a configuration is for, or print what it would do."""
     try:
         return _plan(path, changes) if is_plan else _run(path, changes)
+    except MissingCredentialsError as error:
+        print(f"{error} (a configuration names the variable by archive.api_key_env)", file=sys.stderr)
+        return EXIT_FAILURE
     except ShadowzarrError as error:
         print(error, file=sys.stderr)
         return EXIT_FAILURE

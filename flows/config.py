@@ -12,7 +12,15 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
 import orjson
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PrivateAttr, StringConstraints
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PrivateAttr,
+    StringConstraints,
+    model_validator,
+)
 
 from shadowzarr.access.archives import archive_named
 from shadowzarr.catalog.archive_address import ArchiveAddress
@@ -94,6 +102,15 @@ class OutputSection(Section):
         default=None,
         description="Folder for everything about embargoed assets, which are passed over without it.",
     )
+
+    @model_validator(mode="after")
+    def _keep_apart(self) -> Self:
+        """Refuse a private output that is published with the public one, or the other way round."""
+        if self.private_output is not None:
+            public, private = Path(self.folder).absolute(), Path(self.private_output).absolute()
+            if public.is_relative_to(private) or private.is_relative_to(public):
+                raise ValueError("expected private_output to be outside of folder, and folder outside of it")
+        return self
 
 
 class ReferencesSection(Section):

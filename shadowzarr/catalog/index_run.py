@@ -14,7 +14,7 @@ from pathlib import Path
 import orjson
 
 from ..access.dandi_api import DandiArchive
-from ..errors import OutputError
+from ..errors import OutputError, UsageError
 from .asset_window import BlobKey, ThreadStages, known_twins, run_assets
 from .assets import CatalogAsset
 from .atomic_files import write_whole
@@ -113,10 +113,21 @@ def resolve_versions(archive: DandiArchive, request: IndexRequest) -> list[Resol
 
     Raises
     ------
+    UsageError
+        When one version is asked for twice.
     ShadowzarrError
         When one is not there, not readable, or the archive does not answer.
     """
-    return [resolve_version(archive, each.dandiset, each.version) for each in request.dandisets]
+    found: list[ResolvedVersion] = []
+    for each in request.dandisets:
+        version = resolve_version(archive, each.dandiset, each.version)
+        if version in found:
+            raise UsageError(
+                f"dandiset {version.dandiset} is asked for twice in its version {version.version}; "
+                "make one entry of the two"
+            )
+        found.append(version)
+    return found
 
 
 def plan_version(

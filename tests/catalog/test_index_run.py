@@ -20,7 +20,13 @@ from shadowzarr.catalog.options import ReferenceOptions
 from shadowzarr.catalog.plan import SelectionRules
 from shadowzarr.catalog.records import read_record
 from shadowzarr.catalog.request import DandisetRequest
-from shadowzarr.errors import ArchiveUnavailableError, MissingCredentialsError, NotInArchiveError, OutputError
+from shadowzarr.errors import (
+    ArchiveUnavailableError,
+    MissingCredentialsError,
+    NotInArchiveError,
+    OutputError,
+    UsageError,
+)
 from shadowzarr.store.load_rfs import load_rfs
 from shadowzarr.verify import verify_rfs
 
@@ -246,6 +252,27 @@ def test_the_latest_version_is_the_newest_published_one(archive, request_of, poo
     assert summary.dandisets == [("000001", name)]
     assert summary.outcome_counts == {"indexed": 2}
     assert (tmp_path / "out/dandisets/000001" / name / "sub-0/0.nwb.shadowzarr/refs.json").is_file()
+
+
+def test_a_version_that_was_published_from_a_draft_is_generated_once(archive, request_of, pool, tmp_path):
+    name = archive.archive.publish("000001")
+    wanted = (DandisetRequest("000001"), DandisetRequest("000001", "latest"))
+    summary = index_dandisets(request_of(dandisets=wanted), pool=pool)
+    assert summary.outcome_counts == {"indexed": 4}
+    assert sorted(r.version for r in summary.records if r.repointed_from) in (
+        [name, name],
+        ["draft", "draft"],
+    )
+    folder = tmp_path / "out" / "dandisets" / "000001"
+    of_draft, of_version = (folder / v / "sub-0/0.nwb.shadowzarr/refs.json" for v in ("draft", name))
+    assert of_draft.read_bytes() == of_version.read_bytes()
+
+
+def test_one_version_twice_is_refused(archive, request_of, pool):
+    name = archive.archive.publish("000001")
+    wanted = (DandisetRequest("000001", name), DandisetRequest("000001", "latest"))
+    with pytest.raises(UsageError, match=f"asked for twice in its version {name}"):
+        index_dandisets(request_of(dandisets=wanted), pool=pool)
 
 
 def test_an_archive_that_does_not_answer(request_of, pool, monkeypatch):

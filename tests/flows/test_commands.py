@@ -77,7 +77,7 @@ def test_options_of_the_command_line_reach_the_configuration(write_config):
     [
         ("dandisets.0.id=999999", "has no dandiset 999999"),
         ("dandisets.0.version=latest", "no published version"),
-        ("dandisets.0.id=000002", "needs an API key (401)"),
+        ("dandisets.0.id=000002", "names the variable by archive.api_key_env"),
         ("output=/proc/nowhere", "cannot write to the output"),
         ("run.concurency=3", "did you mean concurrency?"),
     ],

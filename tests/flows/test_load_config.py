@@ -83,6 +83,8 @@ def test_the_least_there_can_be(load):
         ('dandisets:\n  - id: "000006"\n', "", "dandisets: missing"),
         ("output: out", "", "c.yaml:1: output: missing"),
         ("output: out", "output: [out]", "c.yaml:5: output: found a list, expected a section with keys"),
+        ("output: out", "output: {folder: a, private_output: a/b}", "c.yaml:5: output: found a section, expected private_output to be outside of folder"),
+        ("output: out", "output: {folder: a, private_output: a}", "expected private_output to be outside of folder"),
         ("output: out", "output:\n  foldr: out", "c.yaml:6: output.foldr: unknown key; did you mean folder?"),
         ("output: out", "output: out\non_error: Stop", "c.yaml:6: on_error: found Stop, expected 'continue' or 'stop'; did you mean stop?"),
         ("output: out", "output: out\nrun: {concurrency: 0}", "c.yaml:6: run.concurrency: found 0 (a number), expected greater than or equal to 1"),
