@@ -14,6 +14,7 @@ import h5py
 from h5py import h5d, h5p
 
 from .object_names import decode_name, encode_name
+from .opening import open_local
 from .reasons import CannotRepresentError, reading
 
 _SAME_FILE = "."
@@ -75,7 +76,7 @@ def _check_sources(dataset: h5py.Dataset, path: Path | None, *, allow_external: 
         source = _resolve(file_name, path, allow_external=allow_external)
         if not source.is_file():
             continue  # HDF5 shows fill values for what is not there, and so do we
-        with reading(f"its source {file_name}"), h5py.File(source, "r", locking=False) as file:
+        with reading(f"its source {file_name}"), open_local(source) as file:
             _check_plain(file, dataset_name)
 
 

@@ -110,6 +110,19 @@ def open_source(
         yield opened
 
 
+def open_local(path: str | os.PathLike[str]) -> h5py.File:
+    """Open a local file for reading, also where it cannot be locked, as on some network drives.
+
+    Locking is left as it is at first: HDF5 refuses to open a file twice in one process with and without.
+    """
+    try:
+        return h5py.File(path, "r")
+    except OSError as error:
+        if "lock" not in str(error):
+            raise
+        return h5py.File(path, "r", locking=False)
+
+
 def load_filters() -> None:
     """Filters that h5py lacks, when they are installed; importing them is what makes them known."""
     with contextlib.suppress(ImportError):
@@ -153,7 +166,7 @@ def _open_file(target: Any, name: str, has_signature: bool) -> h5py.File:
     if not has_signature:
         raise NotHDF5Error(f"{name} is not an HDF5 file: it has no HDF5 signature")
     try:
-        return h5py.File(target, "r", locking=False) if isinstance(target, str) else h5py.File(target, "r")
+        return open_local(target) if isinstance(target, str) else h5py.File(target, "r")
     except ShadowzarrError:
         raise
     except READ_ERRORS as error:

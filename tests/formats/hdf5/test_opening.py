@@ -1,0 +1,74 @@
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import h5py
+import numpy as np
+import pytest
+
+from shadowzarr.errors import DamagedSourceError, NotHDF5Error, SourceChangedError, SourceNotFoundError
+from shadowzarr.formats.hdf5.generate import generate_rfs
+from shadowzarr.formats.hdf5.opening import open_source
+
+
+def test_a_missing_file(path: Path) -> None:
+    with pytest.raises(SourceNotFoundError, match="no such file"):
+        generate_rfs(path)
+
+
+@pytest.mark.parametrize("content", [b"", b"CDF\x01 not HDF5", b"\x89HDF", b"x" * 5000])
+def test_what_is_not_hdf5(path: Path, content: bytes) -> None:
+    path.write_bytes(content)
+    with pytest.raises(NotHDF5Error, match="signature"):
+        generate_rfs(path)
+
+
+def test_a_folder(tmp_path: Path) -> None:
+    with pytest.raises(NotHDF5Error, match="directory"):
+        generate_rfs(tmp_path)
+
+
+@pytest.mark.parametrize("kept", [0.3, 0.9])
+def test_a_truncated_file(path: Path, kept: float) -> None:
+    with h5py.File(path, "w") as f:
+        f["d"] = np.arange(1000)
+    data = path.read_bytes()
+    path.write_bytes(data[: int(kept * len(data))])
+    with pytest.raises(DamagedSourceError, match="truncated"):
+        generate_rfs(path)
+
+
+def test_a_signature_after_a_userblock_is_found(path: Path, generate: Callable) -> None:
+    with h5py.File(path, "w", userblock_size=4096) as f:
+        f["d"] = 1
+    assert generate()["d"] == 1
+
+
+def test_references_name_the_absolute_path(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with h5py.File(path, "w") as f:
+        f["d"] = np.arange(1000)
+    monkeypatch.chdir(path.parent)
+    rfs = generate_rfs(path.name)
+    assert list(rfs["sources"]) == [str(path)]
+    assert rfs["sources"][str(path)] == {"size": path.stat().st_size}
+    assert rfs["templates"] == {"u0": str(path)}
+
+
+def test_a_file_that_changes_meanwhile(path: Path) -> None:
+    with h5py.File(path, "w") as f:
+        f["d"] = 1
+
+    def change() -> None:
+        with open_source(path, None):
+            os.utime(path, ns=(1, 1))
+
+    with pytest.raises(SourceChangedError, match="changed while"):
+        change()
+
+
+@pytest.mark.parametrize("locking", [True, False])
+def test_a_file_that_is_open_already_is_read(path: Path, generate: Callable, locking: bool) -> None:
+    with h5py.File(path, "w") as f:
+        f["d"] = 1
+    with h5py.File(path, "r", locking=locking):
+        assert generate()["d"] == 1
