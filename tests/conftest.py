@@ -1,9 +1,12 @@
 """What all tests share: the files handed to the project, and where they skip without them."""
 
+import contextlib
+import gc
 import importlib.util
 import os
 import shutil
 import sys
+import warnings
 from pathlib import Path
 from types import ModuleType
 
@@ -37,15 +40,16 @@ def made_files(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder of the files that the corpus' builder makes for structures no real file has."""
     module = _load("make_missing", shared / "corpus" / "make_missing.py")
     folder = tmp_path_factory.mktemp("made")
-    for path, _, big, build in module.CASES:
-        if big:
-            continue
-        target = folder / path
-        target.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            build(str(target))
-        except module.Skip:
-            continue
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ResourceWarning)  # some builders leave closing to the collector
+        for path, _, big, build in module.CASES:
+            if big:
+                continue
+            target = folder / path
+            target.parent.mkdir(parents=True, exist_ok=True)
+            with contextlib.suppress(module.Skip):
+                build(str(target))
+        gc.collect()
     return folder
 
 
