@@ -12,7 +12,7 @@ import bz2
 from collections.abc import Callable
 from functools import partial
 
-from .names import BITSHUFFLE, BZIP2, FLETCHER32, LZ4, NBIT, SCALEOFFSET, SZIP
+from .names import BITSHUFFLE, BLOSC, BZIP2, FLETCHER32, LZ4, NBIT, SCALEOFFSET, SZIP
 
 Check = Callable[[memoryview], str]
 """Takes bytes, returns what is wrong with them; empty when nothing is."""
@@ -54,6 +54,8 @@ def input_check(number: int, values: tuple[int, ...], nbytes: int, packed: int |
         return partial(_scaleoffset, values[2], values[4])
     if number == BZIP2:
         return _bzip2
+    if number == BLOSC:
+        return partial(_blosc, nbytes)
     if number == LZ4:
         return partial(_blocks, nbytes, 1)
     if number == BITSHUFFLE and len(values) > 4 and values[4] and values[2]:
@@ -93,6 +95,14 @@ def _bzip2(data: memoryview) -> str:
     except (OSError, EOFError) as error:
         return f"bzip2: {error}"
     return "" if decoder.eof else "it is truncated"
+
+
+def _blosc(nbytes: int, data: memoryview) -> str:
+    """Bytes decoded and stored are in a header of 16."""
+    decoded, stored = (int.from_bytes(data[start : start + 4], "little") for start in (4, 12))
+    if decoded > 2 * nbytes + 64:
+        return f"blosc announces {decoded:,} bytes"
+    return _at_least(max(16, stored), data)
 
 
 def _blocks(nbytes: int, grain: int, data: memoryview) -> str:

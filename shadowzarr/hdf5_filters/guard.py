@@ -5,6 +5,7 @@ Made with ctypes and known to HDF5 in this process only (``H5Zregister``); no fi
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 from collections.abc import Sequence
 from typing import Any
@@ -14,6 +15,7 @@ from h5py import h5z
 from .checks import Check
 
 _REVERSE = 0x0100
+_MOST = 2**40
 _CALLBACK = ctypes.CFUNCTYPE(
     ctypes.c_size_t,
     ctypes.c_uint,
@@ -67,12 +69,17 @@ class Guard:
         h5z.register_filter(ctypes.addressof(self._class))
 
     def _run(self, flags: int, count: int, values: Any, nbytes: int, capacity: Any, buffer: Any) -> int:
-        if flags & _REVERSE:
-            data = memoryview((ctypes.c_ubyte * nbytes).from_address(buffer[0])).cast("B")
-            self.complaint = self.checks[values[0]](data)
-            if self.complaint:
-                return 0
-        return nbytes
+        if not flags & _REVERSE:
+            return nbytes
+        self.complaint = "the check failed"  # stays when it raises: ctypes would only print that
+        with contextlib.suppress(ArithmeticError, LookupError, TypeError, ValueError, MemoryError):
+            self.complaint = self._complaint(self.checks[values[0]], nbytes, buffer)
+        return 0 if self.complaint else nbytes
+
+    def _complaint(self, check: Check, nbytes: int, buffer: Any) -> str:
+        if nbytes > _MOST:
+            return "a filter failed"  # zstd's plug-in returns its negative error as a size
+        return check(memoryview((ctypes.c_ubyte * nbytes).from_address(buffer[0])).cast("B"))
 
 
 _guards: list[Guard] = []

@@ -172,11 +172,15 @@ class _Pipeline:
             self._dataset.write_direct_chunk((0,), data)
             self._dataset.read(h5s.ALL, h5s.ALL, values, h5t.STD_U8LE)
         except _ERRORS as error:
-            raise DamagedSourceError(
-                f"a stored chunk of {len(data):,} bytes does not decode by the filters {self._names}: "
-                f"{guard.complaint or error}"
-            ) from error
+            raise self._damaged(data, guard.complaint or str(error)) from error
+        if guard.complaint:
+            raise self._damaged(data, guard.complaint)
         return values
+
+    def _damaged(self, data: memoryview, reason: str) -> DamagedSourceError:
+        return DamagedSourceError(
+            f"a stored chunk of {len(data):,} bytes does not decode by the filters {self._names}: {reason}"
+        )
 
     def encode(self, data: memoryview) -> tuple[bytes, int]:
         """A chunk as HDF5 stores it, and which filters declined it (bit i: filter i)."""
