@@ -115,12 +115,13 @@ def open_local(path: str | os.PathLike[str]) -> h5py.File:
 
     Locking is left as it is at first: HDF5 refuses to open a file twice in one process with and without.
     """
-    try:
-        return h5py.File(path, "r")
-    except OSError as error:
-        if "lock" not in str(error):
-            raise
-        return h5py.File(path, "r", locking=False)
+    for locking in (None, False):
+        try:
+            return h5py.File(path, "r", locking=locking)
+        except OSError as error:
+            if "lock" not in str(error):
+                raise
+    return h5py.File(path, "r", locking=True)
 
 
 def load_filters() -> None:

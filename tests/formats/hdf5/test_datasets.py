@@ -91,7 +91,10 @@ def test_what_was_never_written_has_no_chunks(path: Path, generate: Callable) ->
         f.create_dataset("chunked", (4000,), ">i2", chunks=(10,), fillvalue=258)
         f.create_dataset("text", (4000,), h5py.string_dtype(), fillvalue="n/a")
         f.create_dataset(
-            "table", (4,), np.dtype([("a", "<i4"), ("s", "S3")]), fillvalue=np.array((3, b"ab"), "i4,S3")
+            "table",
+            (4,),
+            np.dtype([("a", "<i4"), ("s", "S3")]),
+            fillvalue=np.array((3, b"ab"), [("a", "<i4"), ("s", "S3")]),
         )
         h5d.create(f.id, b"never", h5t.STD_I32LE, h5s.create_simple((4000,)), never)
         f.create_dataset("empty", (0, 5), "i2")
