@@ -101,7 +101,11 @@ def _names(structure: Structure, pair: Pair) -> list[str]:
     try:
         return [decoded_name(name) for name in pair.item.attrs]
     except READ_ERRORS as error:
-        structure.tally.differ(pair.path, "unreadable original", Plain(f"attributes: {error}"), "a node")
+        rest = structure.references.skipped.attribute_at(pair.path, "*")
+        if rest is None:
+            structure.tally.differ(pair.path, "unreadable original", Plain(f"attributes: {error}"), "a node")
+        else:
+            structure.tally.leave_out(attribute_path(pair.path, "*"), "attribute", rest["reason"])
         return []
 
 

@@ -95,6 +95,10 @@ class Original:
         for name in group:
             yield self._child(group, decoded_name(name), fileno)
 
+    def child(self, group: h5py.Group, name: str) -> Child:
+        """One name in a group; raises what h5py raises when there is none."""
+        return self._child(group, name, _identity(group.id)[0])
+
     def _child(self, group: h5py.Group, name: str, fileno: int) -> Child:
         raw = raw_name(name)
         info = group.id.links.get_info(raw)
@@ -127,8 +131,8 @@ class Original:
             return False
         with contextlib.suppress(*READ_ERRORS):
             attributes = self.file[raw_name(path or "/")].attrs
-            return raw_name(name) in attributes if name else True
-        return not name
+            return raw_name(name) in attributes if name not in ("", "*") else True
+        return name in ("", "*")
 
     def target(self, reference: h5py.Reference, holder: Any) -> Identity | None:
         """The object that a reference leads to; None for a null or dangling one."""

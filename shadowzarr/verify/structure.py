@@ -7,6 +7,7 @@ by ``datasets`` and ``attributes``, because references may lead to objects that 
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -101,7 +102,14 @@ def _are_groups(structure: Structure, pair: Pair) -> bool:
 
 def _walk_group(structure: Structure, group: Pair) -> None:
     names = set()
-    for child in structure.original.children(group.item):
+    children, failure = _readable_children(structure, group)
+    if failure:
+        entry = structure.references.skipped.at(group.path)
+        if entry is None:
+            structure.tally.differ(group.path, "unreadable original", Plain(failure), "a group")
+        else:
+            structure.tally.leave_out(group.path, entry["kind"], entry["reason"])
+    for child in children:
         names.add(child.name)
         _walk_child(structure, group, child)
     for name in sorted(structure.references.children(group.path) - names):
@@ -112,6 +120,21 @@ def _walk_group(structure: Structure, group: Pair) -> None:
     listed, present = structure.references.listed(group.path), structure.references.children(group.path)
     if listed != present:
         structure.tally.differ(group.path, "listing", sorted(present - listed), sorted(listed - present))
+
+
+def _readable_children(structure: Structure, group: Pair) -> tuple[list[Child], str]:
+    """The names in a group, as far as h5py can read them, and why it cannot read the rest."""
+    children: list[Child] = []
+    try:
+        children.extend(structure.original.children(group.item))
+    except READ_ERRORS as error:
+        failure = str(error)
+    else:
+        return children, ""
+    for name in structure.references.children(group.path):  # what the references found in spite of it
+        with contextlib.suppress(*READ_ERRORS):
+            children.append(structure.original.child(group.item, name))
+    return children, failure
 
 
 def _node_name(structure: Structure, group: Pair, name: str) -> Plain:

@@ -39,3 +39,10 @@ def test_matlab_files(shared, folder):
     for file in files:
         report = verify_rfs(generate_rfs(file), mode="full")
         assert report.differences == [], file
+
+
+@pytest.mark.parametrize("name", ["bad_offset.h5", "bad_compound.h5", "corrupt_stab_msg.h5"])
+def test_a_damaged_group_is_left_out_by_name(shared, name):
+    report = verify_rfs(generate_rfs(shared / "corpus" / "bad" / name), mode="full")
+    assert report.differences == []
+    assert any("h5py cannot read" in each.reason for each in report.left_out)
