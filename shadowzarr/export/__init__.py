@@ -1,0 +1,1 @@
+"""Reference file systems → files of other kinds, with their values."""

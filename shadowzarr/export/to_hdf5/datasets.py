@@ -1,0 +1,267 @@
+"""One dataset of the new file: made with its creation properties, and filled with its values.
+
+Stored chunks are copied when the new dataset has the same chunks, filters and bytes; otherwise values are
+decoded, and HDF5 encodes them again. A filter that HDF5 lacks here is left out. One that may change values is
+only kept when what it gives back is what was written.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from h5py import h5d, h5f, h5p, h5s, h5t, h5z
+
+from ...hdf5_types.defaults import default_type
+from ...hdf5_types.fill import set_fill
+from ...hdf5_types.heap import release, writes_a_copy
+from ...hdf5_types.memory import element_type, has_heap, memory_form, plain_dtype
+from ...hdf5_types.properties import UNDEFINED, add_filter, dataset_properties, make_dataset_properties
+from ...hdf5_types.references import References
+from ...hdf5_types.spaces import NULL, dims_of, space_from_json
+from ...hdf5_types.values_from_json import values_from_json
+from .chunks import ArrayChunks, Region
+from .described import DescribedFile
+from .report import ToHdf5Report
+from .to_memory import Values, sequences_to_memory, to_memory
+
+PROBLEMS = (OSError, RuntimeError, ValueError, TypeError, KeyError, OverflowError)
+"""What h5py raises for what HDF5 cannot do."""
+
+_FILTERS_OF_CODECS = {
+    "numcodecs.zlib": h5z.FILTER_DEFLATE,
+    "numcodecs.shuffle": h5z.FILTER_SHUFFLE,
+    "numcodecs.fletcher32": h5z.FILTER_FLETCHER32,
+    "imagecodecs_szip": h5z.FILTER_SZIP,
+    "imagecodecs_lzf": 32000,
+    "blosc": 32001,
+    "imagecodecs_lz4h5": 32004,
+    "zstd": 32015,
+    "numcodecs.bz2": 307,
+}
+"""Codecs whose encoded bytes are those of an HDF5 filter."""
+
+_LOSSLESS = frozenset({1, 2, 3, 4, 307, 32000, 32001, 32004, 32008, 32015, 32026})
+_ROWS_AT_ONCE = 65536
+
+
+class ValuesChangedError(Exception):
+    """What a filter gives back is not what was written."""
+
+
+class DatasetWriter:
+    """Makes and fills one dataset.
+
+    Parameters
+    ----------
+    file : h5py.h5f.FileID
+        The new file.
+    path : str
+        The dataset's path in the document.
+    described : DescribedFile
+        What is to be written.
+    tid : h5py.h5t.TypeID
+        Its datatype, committed or not.
+    report : ToHdf5Report
+        Collects what was done.
+    """
+
+    def __init__(
+        self, file: h5f.FileID, path: str, described: DescribedFile, tid: h5t.TypeID, report: ToHdf5Report
+    ) -> None:
+        self._file = file
+        self._path = path
+        self._described = described
+        self._node = described.node(path)
+        self._entry = described.entry(path)
+        self._shape: Mapping[str, Any] = described.shape(path)
+        self._creation = described.creation(path)
+        self._committed, self._tid = tid, tid.copy()
+        self._report = report
+        self._has_same_filters = True
+        self.id: h5d.DatasetID = self._make(self._usable_filters())
+
+    def has_references(self) -> bool:
+        """Whether values can only be written when all other objects are there."""
+        return has_heap(self._tid)
+
+    def write_values(self, references: References) -> None:
+        """Write all values that the document has."""
+        try:
+            self._write(references)
+        except ValuesChangedError:
+            self._report.change(self._path, "its filters would change values again; written without them")
+            self.id = self._make(())
+            self._has_same_filters = False
+            self._write(references)
+
+    def _usable_filters(self) -> tuple[Mapping[str, Any], ...]:
+        filters = tuple(self._creation.get("filters", ()))
+        missing = [entry for entry in filters if not h5z.filter_avail(entry["id"])]
+        if not missing:
+            return filters
+        names = ", ".join(str(entry.get("name", entry["id"])) for entry in missing)
+        self._report.change(self._path, f"written without filters that are not installed here: {names}")
+        return tuple(entry for entry in filters if entry not in missing)
+
+    def _make(self, filters: Sequence[Mapping[str, Any]]) -> h5d.DatasetID:
+        properties = make_dataset_properties(self._creation)
+        self._set_fill(properties)
+        unfiltered = properties.copy()
+        space = space_from_json(self._shape)
+        try:
+            for entry in filters:
+                add_filter(properties, entry)
+            made = h5d.create(self._file, None, self._committed, space, dcpl=properties)
+        except PROBLEMS as error:
+            if not filters:
+                raise
+            self._report.change(
+                self._path, f"written without its filters, which cannot be used here: {error}"
+            )
+            made = h5d.create(self._file, None, self._committed, space, dcpl=unfiltered)
+        self._note_elsewhere()
+        kept = dataset_properties(made.get_create_plist()).get("filters", [])
+        self._has_same_filters = kept == list(self._creation.get("filters", []))
+        return made
+
+    def _set_fill(self, properties: h5p.PropDCID) -> None:
+        fill = self._creation.get("fillValue")
+        if fill == UNDEFINED:
+            properties.set_fill_value(None)
+        elif fill is not None:
+            try:
+                set_fill(self._tid, properties, fill)
+            except PROBLEMS as error:
+                self._report.leave_out(self._path, f"its fill value: {error}")
+
+    def _note_elsewhere(self) -> None:
+        layout = self._creation.get("layout", {})
+        if layout.get("class") == "H5D_VIRTUAL":
+            self._report.change(self._path, "a virtual dataset, written with its values")
+        if "externalStorage" in layout:
+            self._report.change(self._path, "values in external raw files, written into this file")
+
+    def _write(self, references: References) -> None:
+        if self._shape == NULL:
+            return
+        if "value" in self._entry:
+            self._write_described(references)
+        elif self._node is None:
+            self._leave_out_values()
+        elif self._described.is_ragged(self._path):
+            self._write_sequences(references)
+        else:
+            self._write_array(self._node, references)
+
+    def _leave_out_values(self) -> None:
+        lost = self._described.section.get("notDescribed", [])
+        reasons = [item["reason"] for item in lost if (item["path"], item["what"]) == (self._path, "values")]
+        if reasons:
+            self._report.leave_out(self._path, f"its values: {reasons[0]}")
+
+    def _write_described(self, references: References) -> None:
+        values = values_from_json(self._tid, dims_of(self._shape), self._entry["value"], references)
+        self._put(values, None)
+
+    def _write_array(self, node: Mapping[str, Any], references: References) -> None:
+        chunks = ArrayChunks(self._described.store, self._path.strip("/"), node)
+        if self._copies_chunks(node):
+            self._copy_chunks(chunks)
+            return
+        rank = len(dims_of(self._shape))
+        for region in chunks.pieces():
+            values = chunks.values(region)
+            if not region.count and dims_of(self._shape):  # a cached specification, held as a scalar
+                values, region = (
+                    values.reshape(dims_of(self._shape)),
+                    Region((0,) * rank, dims_of(self._shape)),
+                )
+            memory = to_memory(self._tid, values, references)
+            self._put(memory, Region(region.start[:rank], region.count[:rank]))
+
+    def _copies_chunks(self, node: Mapping[str, Any]) -> bool:
+        """Whether the stored chunks of the document are those of the new dataset."""
+        layout = self._creation.get("layout", {})
+        codecs = [codec["name"] for codec in node["codecs"]]
+        wanted = [entry["id"] for entry in self._creation.get("filters", [])]
+        if layout.get("class") != "H5D_CHUNKED" or not self._has_same_filters or codecs[:1] != ["bytes"]:
+            return False
+        if [_FILTERS_OF_CODECS.get(name) for name in codecs[1:]] != wanted:
+            return False
+        base, axes = element_type(self._tid)
+        edges = node["chunk_grid"]["configuration"]["chunk_shape"]
+        return edges == [*layout["dims"], *axes] and self._has_same_bytes(base, node)
+
+    def _has_same_bytes(self, tid: h5t.TypeID, node: Mapping[str, Any]) -> bool:
+        if has_heap(tid):
+            return False
+        if element_type(self._tid)[1] == () and self._described.dataset_type(self._path) == default_type(
+            node
+        ):
+            return True
+        plain = plain_dtype(tid)
+        usual = default_type({**node, "attributes": {}})
+        if plain is None or usual is None:
+            return False
+        order = "BE" if plain.byteorder == ">" else "LE"
+        return plain.itemsize == 1 or (plain.kind in "iuf" and str(usual.get("base", "")).endswith(order))
+
+    def _copy_chunks(self, chunks: ArrayChunks) -> None:
+        edges, rank = self._creation["layout"]["dims"], len(dims_of(self._shape))
+        for place, data in chunks.stored():
+            start = tuple(c * edge for c, edge in zip(place[:rank], edges, strict=True))
+            self.id.write_direct_chunk(start, data)
+            self._report.chunks_copied += 1
+
+    def _write_sequences(self, references: References) -> None:
+        name, dims = self._path.strip("/"), dims_of(self._shape)
+        offsets, values = (self._array(f"{name}/{part}") for part in ("offsets", "values"))
+        row = math.prod(dims[1:])
+        rows = dims[0] if dims else 1
+        step = max(1, _ROWS_AT_ONCE // max(1, row))
+        for start in range(0, rows if row else 0, step):
+            stop = min(rows, start + step)
+            ends = np.asarray(offsets[start * row : stop * row + 1]).tolist()
+            items = np.asarray(values[ends[0] : ends[-1]])
+            count = (stop - start, *dims[1:]) if dims else ()
+            memory = sequences_to_memory(self._tid, [end - ends[0] for end in ends], items, references)
+            self._put(memory.reshape(count), Region((start, *(0,) * len(dims[1:])) if dims else (), count))
+
+    def _array(self, name: str) -> Any:
+        import zarr
+
+        return zarr.open_array(self._described.store, path=name, mode="r", zarr_format=3)
+
+    def _put(self, values: Values, region: Region | None) -> None:
+        """Write a region, or everything; values are in memory as `memory.memory_form` says."""
+        space = self.id.get_space()
+        memory_space = space.copy()
+        if region is not None and region.count:
+            space.select_hyperslab(region.start, region.count)
+            memory_space = h5s.create_simple(region.count)
+        memory_type = memory_form(self._tid).tid
+        try:
+            if values.size:
+                self.id.write(memory_space, space, np.ascontiguousarray(values), memory_type)
+        finally:
+            if writes_a_copy():
+                release(element_type(self._tid)[0], values)
+        self._report.pieces_written += 1
+        self._check(values, memory_space, space, memory_type)
+
+    def _check(
+        self, values: Values, memory: h5s.SpaceID, space: h5s.SpaceID, memory_type: h5t.TypeID
+    ) -> None:
+        """Read again what went through a filter that may change values."""
+        properties = self.id.get_create_plist()
+        numbers = {properties.get_filter(number)[0] for number in range(properties.get_nfilters())}
+        if numbers <= _LOSSLESS or has_heap(self._tid):
+            return
+        again = np.zeros_like(values)
+        self.id.flush()
+        self.id.read(memory, space, again, memory_type)
+        if again.tobytes() != np.ascontiguousarray(values).tobytes():
+            raise ValuesChangedError(self._path)

@@ -1,0 +1,242 @@
+"""to_hdf5 itself: a new file beside its final name, the objects, their values, and the rename."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from h5py import h5f, h5g, h5o, h5p, h5t
+
+from ...errors import OutputError, ShadowzarrError
+from ...hdf5_types.names import text_to_name
+from ...hdf5_types.properties import set_orders
+from ...hdf5_types.text import json_to_bytes
+from ...hdf5_types.types_from_json import type_from_json
+from ...store.load_rfs import load_rfs
+from ...store.rfs_store import RfsStore
+from .attributes import write_attributes
+from .datasets import PROBLEMS, DatasetWriter
+from .described import DescribedFile
+from .links import write_links
+from .references import NewReferences
+from .report import ToHdf5Report
+
+_TYPES_FOLDER = b".shadowzarr-types"
+"""Where committed types are until they have their names; it is gone in the finished file."""
+
+_LOWEST_VERSION = {2: h5f.LIBVER_V18, 3: h5f.LIBVER_V110}
+
+
+def to_hdf5(
+    refs: str | os.PathLike[str] | Mapping[str, Any],
+    path: str | os.PathLike[str],
+    *,
+    overwrite: bool = False,
+    **options: Any,
+) -> ToHdf5Report:
+    """Write the HDF5 file that a reference file system describes.
+
+    Values are read through the references, so the source files have to be there. With the ``hdf5`` section
+    that `generate_rfs` writes the new file equals the original in types, spaces, values, attributes, links
+    and fill values; without it, it is what the Zarr side suggests.
+
+    Parameters
+    ----------
+    refs : str, path or mapping
+        As for `load_rfs`.
+    path : str or path-like
+        The file to write. It appears under this name when it is complete.
+    overwrite : bool, optional
+        Whether a file of that name is replaced.
+    **options
+        As for `RfsStore`.
+
+    Returns
+    -------
+    ToHdf5Report
+        What was written, and by name what was left out or is not as in the original.
+
+    Raises
+    ------
+    OutputError
+        When the file exists already or cannot be written.
+    InvalidReferencesError
+        When it is not a reference file system that can be read here.
+    ReadError, SourceError
+        When values cannot be read.
+    """
+    target = Path(os.fspath(path))
+    _check(target, overwrite=overwrite)
+    rfs = load_rfs(refs, reader=options.get("reader"))
+    store = RfsStore(rfs, **{**options, "strict_json": True})
+    temporary = target.with_name(f".{target.name}.{os.getpid()}.tmp")
+    report = ToHdf5Report(str(target))
+    try:
+        _NewFile(temporary, DescribedFile(store), report).write()
+        _check(target, overwrite=overwrite)
+        temporary.replace(target)
+    finally:
+        temporary.unlink(missing_ok=True)
+    return report
+
+
+def _check(target: Path, *, overwrite: bool) -> None:
+    if target.exists() and not overwrite:
+        raise OutputError(f"{target} exists; remove it, or allow overwriting")
+    if not target.absolute().parent.is_dir():
+        raise OutputError(f"{target} cannot be written: there is no directory {target.absolute().parent}")
+
+
+class _NewFile:
+    def __init__(self, place: Path, described: DescribedFile, report: ToHdf5Report) -> None:
+        self._place = place
+        self._described = described
+        self._report = report
+        self._objects: dict[str, Any] = {}
+        self._writers: dict[str, DatasetWriter] = {}
+
+    def write(self) -> None:
+        try:
+            self._file = _create(self._place, self._described)
+        except OSError as error:
+            raise OutputError(f"{self._place.parent} cannot be written to: {error}") from error
+        self._references = NewReferences(self._file)
+        self._file_id = self._file
+        try:
+            self._make_groups()
+            self._make_types()
+            self._make_datasets()
+            self._link()
+            self._fill_late()
+            self._write_attributes()
+        finally:
+            self._writers.clear()
+            self._objects.clear()
+            self._file.close()
+        self._write_userblock()
+
+    def _paths(self, kind: str) -> list[str]:
+        return [path for path in self._described.paths if self._described.kind(path) == kind]
+
+    def _add(self, path: str, item: Any) -> None:
+        self._objects[path] = item
+        self._references.add(path, item)
+
+    def _make_groups(self) -> None:
+        for path in self._paths("group"):
+            if path == "/":
+                self._add(path, h5g.open(self._file, b"/"))
+                continue
+            properties = h5p.create(h5p.GROUP_CREATE)
+            set_orders(properties, self._described.creation(path))
+            self._add(path, h5g.create(self._file, None, gcpl=properties))
+            self._report.groups += 1
+
+    def _make_types(self) -> None:
+        paths = self._paths("datatype")
+        if not paths:
+            return
+        folder = h5g.create(self._file, _TYPES_FOLDER)
+        for number, path in enumerate(paths):
+            try:
+                tid = type_from_json(self._described.type(self._described.entry(path)["type"]))
+                tid.commit(folder, str(number).encode())
+            except PROBLEMS as error:
+                self._report.leave_out(path, str(error))
+                continue
+            self._add(path, tid)
+            self._report.datatypes += 1
+
+    def _type(self, described: Any) -> h5t.TypeID:
+        """A datatype of the new file; committed ones are those that were made."""
+        return type_from_json(described, lambda path: self._objects[_text(path)])
+
+    def _make_datasets(self) -> None:
+        for path in self._paths("dataset"):
+            try:
+                self._make_dataset(path)
+            except ShadowzarrError:
+                raise
+            except PROBLEMS as error:
+                self._report.leave_out(path, str(error))
+
+    def _make_dataset(self, path: str) -> None:
+        type_json, shape = self._described.dataset_type(path), self._described.shape(path)
+        if type_json is None or shape is None:
+            raise ValueError("the document does not say its datatype and shape")
+        writer = DatasetWriter(self._file, path, self._described, self._type(type_json), self._report)
+        if not writer.has_references():
+            writer.write_values(self._references)
+        self._writers[path] = writer
+        self._add(path, writer.id)
+        self._report.datasets += 1
+
+    def _link(self) -> None:
+        children: dict[str, dict[str, str]] = {}
+        for path in self._objects:
+            parent, _, name = path.rpartition("/")
+            if path != "/":
+                children.setdefault(parent or "/", {})[name] = path
+        for path in self._paths("group"):
+            write_links(
+                self._objects[path],
+                path,
+                self._described,
+                self._objects,
+                children.get(path, {}),
+                self._report,
+            )
+        if self._report.datatypes:
+            folder = h5g.open(self._file, _TYPES_FOLDER)
+            for number in range(len(self._paths("datatype"))):
+                if folder.links.exists(str(number).encode()):
+                    folder.unlink(str(number).encode())
+        if self._file.links.exists(_TYPES_FOLDER):
+            self._file.unlink(_TYPES_FOLDER)
+
+    def _fill_late(self) -> None:
+        """Values that refer to other objects, or lie in a heap."""
+        for path, writer in self._writers.items():
+            if not writer.has_references():
+                continue
+            try:
+                writer.write_values(self._references)
+            except ShadowzarrError:
+                raise
+            except PROBLEMS as error:
+                self._report.leave_out(path, f"its values: {error}")
+
+    def _write_attributes(self) -> None:
+        for path, item in self._objects.items():
+            write_attributes(item, path, self._described, self._type, self._references, self._report)
+            comment = self._described.entry(path).get("comment")
+            if comment:
+                h5o.set_comment(item, text_to_name(comment))
+
+    def _write_userblock(self) -> None:
+        userblock = self._described.file.get("userblock")
+        if userblock is None:
+            return
+        with self._place.open("r+b") as file:
+            file.write(json_to_bytes(userblock["bytes"])[: userblock["size"]])
+
+
+def _create(place: Path, described: DescribedFile) -> h5f.FileID:
+    properties = h5p.create(h5p.FILE_CREATE)
+    userblock = described.file.get("userblock")
+    if userblock is not None:
+        properties.set_userblock(userblock["size"])
+    set_orders(properties, described.creation("/"))
+    access = h5p.create(h5p.FILE_ACCESS)
+    access.set_fclose_degree(h5f.CLOSE_STRONG)
+    lowest = _LOWEST_VERSION.get(described.file.get("superblock", 0), h5f.LIBVER_EARLIEST)
+    access.set_libver_bounds(lowest, h5f.LIBVER_LATEST)
+    return h5f.create(os.fsencode(place), h5f.ACC_EXCL, fcpl=properties, fapl=access)
+
+
+def _text(path: bytes) -> str:
+    from ...hdf5_types.names import path_to_text
+
+    return path_to_text(path)

@@ -1,0 +1,179 @@
+"""One dataset: datatype, dataspace, creation properties, fill value, and values that the node lacks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from h5py import h5d, h5p, h5t
+
+from ....hdf5_types.defaults import RAGGED, chunk_shape, default_shape, default_type
+from ....hdf5_types.fill import fill_to_json
+from ....hdf5_types.properties import UNDEFINED, dataset_properties
+from ....hdf5_types.references import References
+from ....hdf5_types.spaces import NULL, space_to_json
+from ..reasons import CannotRepresentError, reading
+from .reading import dataset_values
+from .section import VALUES_LIMIT, Section
+
+_ZARR_KINDS = {
+    h5t.INTEGER: ("int", "uint"),
+    h5t.ENUM: ("int", "uint", "bool"),
+    h5t.BITFIELD: ("uint",),
+    h5t.FLOAT: ("float",),
+    h5t.COMPLEX: ("complex",),
+    h5t.OPAQUE: ("raw_bytes", "numpy.datetime64", "numpy.timedelta64"),
+    h5t.STRING: ("string", "variable_length_bytes", "null_terminated_bytes", "fixed_length_utf32"),
+    h5t.REFERENCE: ("string", "fixed_length_utf32"),
+    h5t.COMPOUND: ("struct", "complex"),
+}
+
+
+def describe_dataset(
+    dataset: h5d.DatasetID,
+    path: str,
+    node: Mapping[str, Any] | None,
+    section: Section,
+    references: References,
+    *,
+    lost_references: bool,
+) -> dict[str, Any]:
+    """What the Zarr side does not say about a dataset, but its attributes.
+
+    Parameters
+    ----------
+    dataset : h5py.h5d.DatasetID
+        The dataset.
+    path : str
+        Its path in the section.
+    node : mapping or None
+        ``zarr.json`` of what it became; None when it is left out. For a group of sequences it has the
+        metadata of the array ``values`` at the key ``values``.
+    section : Section
+        Collects types, and what cannot be described.
+    references : References
+        The objects of the file.
+    lost_references : bool
+        Whether the node holds references to nothing in place of others.
+
+    Raises
+    ------
+    CannotRepresentError
+        When the dataset cannot be read at all.
+    """
+    with reading():
+        tid, properties = dataset.get_type(), dataset.get_create_plist()
+        described, shape = section.type_json(tid), space_to_json(dataset.get_space())
+    entry: dict[str, Any] = {} if node is not None else {"class": "dataset"}
+    if node is None or described != _usual_type(node):
+        entry["type"] = section.type_entry(described)
+    if node is None or shape != default_shape(node):
+        entry["shape"] = shape
+    creation = _creation(tid, properties, path, node, section, references)
+    if creation:
+        entry["creation"] = section.creation_entry(creation)
+    if shape != NULL and (node is None or lost_references or not is_kept(tid, node)):
+        value = _values(dataset, path, properties, section, references)
+        if value is not None:
+            entry["value"] = value
+    return entry
+
+
+def _usual_type(node: Mapping[str, Any]) -> Any:
+    if RAGGED in node.get("attributes", {}):
+        return {"class": "H5T_VLEN", "base": default_type(node["values"])}
+    return default_type(node) if "data_type" in node else None
+
+
+def is_kept(tid: h5t.TypeID, node: Mapping[str, Any]) -> bool:
+    """Whether values of a datatype can be had again from an array of this metadata.
+
+    Parameters
+    ----------
+    tid : h5py.h5t.TypeID
+        The datatype in the file.
+    node : mapping
+        As for `describe_dataset`.
+    """
+    if RAGGED in node.get("attributes", {}):
+        return bool(
+            tid.get_class() == h5t.VLEN
+            and tid.get_super().get_class() not in (h5t.VLEN, h5t.COMPOUND, h5t.ARRAY, h5t.STRING)
+            and _fits(tid.get_super(), node["values"]["data_type"])
+        )
+    return "data_type" in node and tid.get_class() != h5t.VLEN and _fits(tid, node["data_type"])
+
+
+def _fits(tid: h5t.TypeID, data_type: Any) -> bool:
+    while tid.get_class() == h5t.ARRAY:
+        tid = tid.get_super()
+    name = data_type if isinstance(data_type, str) else data_type["name"]
+    kinds = _ZARR_KINDS.get(tid.get_class(), ())
+    if not any(name == kind or name.rstrip("0123456789") == kind for kind in kinds):
+        return False
+    if tid.get_class() == h5t.REFERENCE:
+        return bool(tid.equal(h5t.STD_REF_OBJ))
+    if tid.get_class() == h5t.COMPOUND and name == "struct":
+        fields = data_type["configuration"]["fields"]
+        members = [tid.get_member_type(number) for number in range(tid.get_nmembers())]
+        return len(fields) == len(members) and all(
+            member.get_class() != h5t.ARRAY and _fits(member, field["data_type"])
+            for member, field in zip(members, fields, strict=True)
+        )
+    return True
+
+
+def _creation(
+    tid: h5t.TypeID, properties: h5p.PropDCID, path: str, node: Mapping[str, Any] | None, section: Section,
+    references: References,
+) -> dict[str, Any]:
+    with reading("its creation properties"):
+        creation = dataset_properties(properties)
+    layout = creation.get("layout", {})
+    axes = len(layout.get("dims", ()))
+    if (
+        "dims" in layout
+        and node is not None
+        and "data_type" in node
+        and chunk_shape(node)[:axes] == layout["dims"]
+    ):
+        del layout["dims"]
+    try:
+        fill = _fill(tid, properties, references)
+        if fill is not None:
+            creation["fillValue"] = fill
+    except CannotRepresentError as error:
+        section.not_described(path, "fill value", str(error))
+    return creation
+
+
+def _fill(tid: h5t.TypeID, properties: h5p.PropDCID, references: References) -> Any:
+    with reading("its fill value"):
+        status = properties.fill_value_defined()
+        if status == h5d.FILL_VALUE_UNDEFINED:
+            return UNDEFINED
+        return fill_to_json(tid, properties, references) if status == h5d.FILL_VALUE_USER_DEFINED else None
+
+
+def _values(
+    dataset: h5d.DatasetID, path: str, properties: h5p.PropDCID, section: Section, references: References
+) -> Any:
+    if properties.get_layout() == h5d.VIRTUAL or properties.get_external_count():
+        section.not_described(path, "values", "its values are in other files")
+        return None
+    if is_never_written(dataset):
+        return None
+    try:
+        value = dataset_values(dataset, references, most_bytes=VALUES_LIMIT)
+    except CannotRepresentError as error:
+        section.not_described(path, "values", str(error))
+        return None
+    if not section.has_room(value):
+        section.not_described(path, "values", "its values are more than the section holds")
+        return None
+    return value
+
+
+def is_never_written(dataset: h5d.DatasetID) -> bool:
+    """Whether no value of a dataset was ever stored."""
+    return bool(dataset.get_space_status() == h5d.SPACE_STATUS_NOT_ALLOCATED)

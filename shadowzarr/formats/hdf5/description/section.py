@@ -1,0 +1,86 @@
+"""The section while it is made: tables of what many objects share, and what could not be described."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Literal
+
+from h5py import h5t
+
+from ....hdf5_types.types_to_json import CommittedPath, type_to_json
+
+SECTION_VERSION = 1
+"""Version of the section's own form."""
+
+VALUES_LIMIT = 4 * 2**20
+"""Bytes of values, in JSON, that the section holds at most."""
+
+What = Literal["object", "attribute", "values", "fill value", "link"]
+
+
+class Section:
+    """Collects the section of one file.
+
+    Parameters
+    ----------
+    committed : callable
+        Gives the path of a committed type.
+    """
+
+    def __init__(self, committed: CommittedPath) -> None:
+        self._committed = committed
+        self._types: dict[str, int] = {}
+        self._creations: dict[str, int] = {}
+        self._known: dict[bytes, Any] = {}
+        self._room = VALUES_LIMIT
+        self._not_described: list[dict[str, str]] = []
+        self.file: dict[str, Any] = {}
+        self.objects: dict[str, dict[str, Any]] = {}
+
+    def type_json(self, tid: h5t.TypeID) -> Any:
+        """A datatype as JSON, worked out once for each type."""
+        if tid.committed():
+            return type_to_json(tid, self._committed)
+        key = tid.encode()
+        if key not in self._known:
+            self._known[key] = type_to_json(tid)
+        return self._known[key]
+
+    def type_entry(self, described: Any) -> Any:
+        """A datatype as an object refers to it: its number in the table, or the name of a committed one."""
+        return described if isinstance(described, str) else _number(self._types, described)
+
+    def creation_entry(self, described: dict[str, Any]) -> int:
+        """Creation properties as an object refers to them."""
+        return _number(self._creations, described)
+
+    def has_room(self, value: Any) -> bool:
+        """Whether the section may hold these values; takes their room if so."""
+        nbytes = len(json.dumps(value))
+        if nbytes > self._room:
+            return False
+        self._room -= nbytes
+        return True
+
+    def not_described(self, path: str, what: What, reason: str) -> None:
+        """Name something that could not be described."""
+        self._not_described.append({"path": path, "what": what, "reason": reason})
+
+    def build(self) -> dict[str, Any]:
+        """The section as JSON; parts without content are left out."""
+        parts = {
+            "file": self.file,
+            "types": _table(self._types),
+            "creations": _table(self._creations),
+            "objects": {path: entry for path, entry in self.objects.items() if entry},
+            "notDescribed": self._not_described,
+        }
+        return {"version": SECTION_VERSION, **{name: part for name, part in parts.items() if part}}
+
+
+def _number(table: dict[str, int], described: Any) -> int:
+    return table.setdefault(json.dumps(described), len(table))
+
+
+def _table(table: dict[str, int]) -> list[Any]:
+    return [json.loads(text) for text in table]
