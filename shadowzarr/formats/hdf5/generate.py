@@ -17,7 +17,8 @@ from ...errors import UnsupportedError, UsageError
 from ...refs.document import Rfs
 from .array_plan import Plan, add_plan, attributes_of
 from .attr_conversion import convert_attributes
-from .datasets import DatasetContext, OnUnsupported, plan_dataset
+from .dataset_context import DatasetContext, OnUnsupported
+from .datasets import plan_dataset
 from .inline_budget import InlineBudget
 from .inventory import Inventory, StoredObject, take_inventory
 from .links import link_entries
