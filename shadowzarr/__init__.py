@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from .attributes import decode_attributes
     from .builder import RfsBuilder
     from .errors import ShadowzarrError, SourceChangedError
+    from .export.to_hdf5 import ToHdf5Report, to_hdf5
     from .formats.hdf5.generate import generate_rfs
     from .refs.document import Rfs
     from .store.load_rfs import load_rfs
@@ -27,11 +28,13 @@ _HOMES = {
     "RfsStore": ".store.rfs_store",
     "ShadowzarrError": ".errors",
     "SourceChangedError": ".errors",
+    "ToHdf5Report": ".export.to_hdf5",
     "VerificationReport": ".verify",
     "decode_attributes": ".attributes",
     "generate_rfs": ".formats.hdf5.generate",
     "load_rfs": ".store.load_rfs",
     "open_rfs": ".store.open_rfs",
+    "to_hdf5": ".export.to_hdf5",
     "verify_rfs": ".verify",
     "write_rfs": ".write",
 }
@@ -42,11 +45,13 @@ __all__ = [
     "RfsStore",
     "ShadowzarrError",
     "SourceChangedError",
+    "ToHdf5Report",
     "VerificationReport",
     "decode_attributes",
     "generate_rfs",
     "load_rfs",
     "open_rfs",
+    "to_hdf5",
     "verify_rfs",
     "write_rfs",
 ]

@@ -13,6 +13,7 @@ MAY_IMPORT = {
     "_optional": set(),
     "refs": set(),
     "attributes": set(),
+    "hdf5_types": set(),
     "codecs": {"refs"},
     "hdf5_filters": set(),
     "access": {"refs"},
@@ -20,10 +21,11 @@ MAY_IMPORT = {
     "write": {"refs", "access"},
     "store": {"refs", "attributes", "codecs", "access"},
     "formats": {"refs", "attributes", "codecs", "hdf5_filters", "access", "builder"},
+    "export": {"refs", "attributes", "access", "store", "hdf5_types"},
     "verify": {"refs", "attributes", "codecs", "access", "store"},
     "catalog": {"refs", "access", "formats", "write", "store", "verify"},
     "testing": {"refs", "access"},
-    "cli": {"refs", "access", "formats", "write", "store", "verify", "testing", "attributes"},
+    "cli": {"refs", "access", "formats", "write", "store", "verify", "testing", "attributes", "export"},
 }
 PIPELINE = {"prefect", "pydantic", "ruamel", "jinja2", "tasks", "flows"}
 

@@ -1,105 +1,79 @@
-"""Fill values ↔ JSON, as far as h5py can get and set them.
+"""Fill values ↔ JSON, of every datatype, and undefined ones.
 
-h5py converts a fill value to and from the numpy type it is given, so that only types that numpy shares with
-the file come through unchanged; the others are refused.
+h5py converts a fill value to and from the numpy type it is given, knows none for references and cannot make it
+undefined; so HDF5's own functions are used (`hdf5_library`).
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-import h5py
 import numpy as np
-from h5py import h5p, h5t
+from h5py import h5d, h5p, h5t
 
-from .memory import DType, element_type, plain_dtype
-from .references import NULL, References
-from .text import bytes_to_json, json_to_bytes, pad, text_to_json, unpad
-from .type_names import PADDINGS
-
-_ASCII_TEXT = h5py.string_dtype("ascii")
-_UTF8_TEXT = h5py.string_dtype("utf-8")
+from .hdf5_library import get_fill_value, set_fill_value
+from .heap import release
+from .memory import element_type, sequence_dtype
+from .properties import UNDEFINED
+from .references import References
+from .values_from_json import fill_values
+from .values_to_json import Values, values_to_json
 
 
 def fill_to_json(tid: h5t.TypeID, properties: h5p.PropDCID, references: References) -> Any:
-    """A fill value of the user's; text as text, everything else as its bytes.
+    """The fill value of a dataset; None when it is HDF5's own default.
 
-    Raises
-    ------
-    TypeError
-        When h5py cannot give it.
-    """
-    if tid.get_class() == h5t.STRING:
-        return _text_to_json(tid, properties)
-    if tid.equal(h5t.STD_REF_OBJ):
-        return _reference_to_json(properties, references)
-    holder = np.zeros((), shared_dtype(tid))
-    properties.get_fill_value(holder)
-    return bytes_to_json(holder.tobytes())
-
-
-def _text_to_json(tid: h5t.TypeStringID, properties: h5p.PropDCID) -> str:
-    if tid.is_variable_str():
-        held = np.zeros((), _UTF8_TEXT if tid.get_cset() == h5t.CSET_UTF8 else _ASCII_TEXT)
-        properties.get_fill_value(held)
-        found = held.item()
-        return text_to_json(found if isinstance(found, bytes) else str(found or "").encode())
-    text = np.zeros((), f"S{tid.get_size()}")
-    properties.get_fill_value(text)
-    return text_to_json(unpad(text.tobytes(), PADDINGS[h5t.STR_NULLPAD]))
-
-
-def _reference_to_json(properties: h5p.PropDCID, references: References) -> Any:
-    held = np.zeros((), h5py.ref_dtype)
-    properties.get_fill_value(held)
-    return references.target(held.item()) if held.item() else NULL
-
-
-def set_fill(tid: h5t.TypeID, properties: h5p.PropDCID, described: Any) -> None:
-    """Set the fill value that `fill_to_json` described.
+    Parameters
+    ----------
+    tid : h5py.h5t.TypeID
+        Datatype of the dataset.
+    properties : h5py.h5p.PropDCID
+        Its creation properties.
+    references : References
+        The objects of the file.
 
     Raises
     ------
     TypeError, ValueError
-        When h5py cannot set it.
+        When it has no form.
     """
-    if tid.equal(h5t.STD_REF_OBJ):
-        raise TypeError("h5py cannot set a fill value that is a reference")
-    data = json_to_bytes(described)
-    if tid.get_class() == h5t.STRING:
-        if tid.is_variable_str():
-            text = np.zeros((), _UTF8_TEXT if tid.get_cset() == h5t.CSET_UTF8 else _ASCII_TEXT)
-            text[()] = data
-        else:
-            text = np.array(pad(data, tid.get_size(), PADDINGS[h5t.STR_NULLPAD]), f"S{tid.get_size()}")
-        properties.set_fill_value(text)
-        return
-    properties.set_fill_value(np.frombuffer(data, shared_dtype(tid))[:1].reshape(()).copy())
+    status = properties.fill_value_defined()
+    if status == h5d.FILL_VALUE_UNDEFINED:
+        return UNDEFINED
+    if status != h5d.FILL_VALUE_USER_DEFINED:
+        return None
+    holder = _holder(tid)
+    data = get_fill_value(properties, tid)
+    values = np.frombuffer(data, holder.dtype).reshape(holder.shape).copy()
+    try:
+        return {"value": values_to_json(tid, values, references)}
+    finally:
+        release(tid, values)
 
 
-def shared_dtype(tid: h5t.TypeID) -> DType:
-    """The numpy type by which h5py can get and set a fill value without changing it.
+def set_fill(tid: h5t.TypeID, properties: h5p.PropDCID, described: Any, references: References) -> None:
+    """Set the fill value that `fill_to_json` described.
 
     Raises
     ------
-    TypeError
-        When there is none.
+    TypeError, ValueError, KeyError
+        When it cannot be set.
     """
-    shown: DType = tid.dtype
-    if shown.subdtype is not None or not _is_exact(tid):
-        raise TypeError(f"h5py has no fill values of {shown}")
-    return shown
-
-
-def _is_exact(tid: h5t.TypeID) -> bool:
-    """Whether numpy's type holds every value of the datatype, and HDF5 converts it both ways."""
+    if described is None:
+        return
+    if described == UNDEFINED:
+        set_fill_value(properties, tid, None)
+        return
     base, _ = element_type(tid)
-    match base.get_class():
-        case h5t.COMPOUND:
-            return all(_is_exact(base.get_member_type(number)) for number in range(base.get_nmembers()))
-        case h5t.INTEGER | h5t.FLOAT:
-            return True
-        case h5t.STRING:
-            return not base.is_variable_str()
-        case _:
-            return plain_dtype(base) is not None
+    holder = _holder(tid)
+    fill_values(base, holder, described["value"], references)
+    try:
+        set_fill_value(properties, tid, holder.tobytes())
+    finally:
+        release(tid, holder)
+
+
+def _holder(tid: h5t.TypeID) -> Values:
+    """Room for one value in the form of HDF5's C interface."""
+    base, axes = element_type(tid)
+    return np.zeros(axes, sequence_dtype(base))

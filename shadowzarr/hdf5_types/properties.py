@@ -56,6 +56,9 @@ UNDEFINED = "H5D_FILL_VALUE_UNDEFINED"
 _GIVEN_VALUES = {h5z.FILTER_NBIT: 0, h5z.FILTER_SCALEOFFSET: 2}
 """Client data values that its user gives; HDF5 adds the rest, which follows from the datatype."""
 
+_ADDED_VALUES = {32008: 3}
+"""Client data values that a plug-in puts before those of its user."""
+
 _MOST_VALUES = 16
 """As many client data values h5py has room for."""
 
@@ -181,9 +184,9 @@ def make_dataset_properties(described: Mapping[str, Any]) -> h5p.PropDCID:
 
 def add_filter(properties: h5p.PropDCID, described: Mapping[str, Any]) -> None:
     """Add one filter to a creation property list."""
-    properties.set_filter(
-        described["id"], described.get("flags", 0), tuple(described.get("values", ())) or None
-    )
+    number, values = described["id"], described.get("values", ())
+    values = tuple(values[_ADDED_VALUES.get(number, 0) :])
+    properties.set_filter(number, described.get("flags", 0), values or None)
 
 
 def set_orders(properties: h5p.PropGCID, described: Mapping[str, Any]) -> None:

@@ -47,6 +47,10 @@ def selection_to_json(space: h5s.SpaceID) -> dict[str, Any]:
         case h5s.SEL_POINTS:
             points = np.asarray(space.get_select_elem_pointlist()).tolist()
             return {"select_type": _POINTS, "selection": points}
+        case h5s.SEL_HYPERSLABS if _is_unlimited(space):
+            names = ("start", "stride", "count", "block")
+            parts = zip(names, space.get_regular_hyperslab(), strict=True)
+            return {"select_type": _BLOCKS, **{name: _limits(part) for name, part in parts}}
         case h5s.SEL_HYPERSLABS:
             blocks = np.asarray(space.get_select_hyper_blocklist()).tolist()
             return {"select_type": _BLOCKS, "selection": blocks}
@@ -54,6 +58,17 @@ def selection_to_json(space: h5s.SpaceID) -> dict[str, Any]:
             return {"select_type": _NONE}
         case _:
             return {"select_type": _ALL}
+
+
+def _is_unlimited(space: h5s.SpaceID) -> bool:
+    """Whether a selection grows with the dataset, as those of virtual datasets may."""
+    if not space.is_regular_hyperslab():
+        return False
+    return any(int(n) == h5s.UNLIMITED for part in space.get_regular_hyperslab()[2:] for n in part)
+
+
+def _limits(numbers: Any) -> list[int | str]:
+    return ["H5S_UNLIMITED" if int(number) == h5s.UNLIMITED else int(number) for number in numbers]
 
 
 def select(space: h5s.SpaceID, described: dict[str, Any]) -> None:

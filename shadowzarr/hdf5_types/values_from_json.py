@@ -54,8 +54,30 @@ def values_from_json(tid: h5t.TypeID, shape: Sequence[int], value: Any, referenc
     if whole is not None:
         return whole
     values = np.zeros((*shape, *axes), memory_form(base).dtype)
-    _fill(base, values, value, references)
+    fill_values(base, values, value, references)
     return values
+
+
+def fill_values(tid: h5t.TypeID, target: Values, value: Any, references: References) -> None:
+    """Put values into memory that is there; as `values_from_json`, for a type that is no array.
+
+    Parameters
+    ----------
+    tid : h5py.h5t.TypeID
+        The datatype.
+    target : numpy.ndarray
+        As `memory.memory_form` or `memory.sequence_dtype` places it.
+    value : JSON
+        Nested by the shape of ``target``.
+    references : References
+        The objects of the file.
+    """
+    whole = value if isinstance(value, str) and value.startswith(PREFIX) and target.ndim else None
+    if whole is not None and not has_heap(tid):
+        data = json_to_bytes(whole)
+        target[...] = np.frombuffer(data, target.dtype).reshape(target.shape)
+        return
+    _fill(tid, target, value, references)
 
 
 def _whole(form: MemoryForm, shape: tuple[int, ...], value: Any) -> Values | None:

@@ -238,7 +238,8 @@ def extent(space):
 
 def signature(tid, side):
     """A datatype, member by member, as nested tuples."""
-    named = (side.path(tid),) if tid.committed() else ()
+    named = (side.path(tid),) if tid.committed() else ()  # one without a name is a type like any other
+    named = () if named == (b"?",) else named
     return (*named, *_signature(tid, side))
 
 

@@ -15,7 +15,7 @@ from ...hdf5_types.names import text_to_name
 from ...hdf5_types.references import References
 from ...hdf5_types.spaces import NULL, dims_of, space_from_json
 from ...hdf5_types.values_from_json import values_from_json
-from .datasets import PROBLEMS
+from .creation import PROBLEMS
 from .described import MISSING, DescribedFile
 from .report import ToHdf5Report
 

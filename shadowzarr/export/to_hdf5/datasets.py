@@ -1,34 +1,30 @@
-"""One dataset of the new file: made with its creation properties, and filled with its values.
+"""One dataset of the new file, filled with its values.
 
 Stored chunks are copied when the new dataset has the same chunks, filters and bytes; otherwise values are
-decoded, and HDF5 encodes them again. A filter that HDF5 lacks here is left out. One that may change values is
-only kept when what it gives back is what was written.
+decoded, and HDF5 encodes them again. A filter that may change values is only kept when what it gives back is
+what was written.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from h5py import h5d, h5f, h5p, h5s, h5t, h5z
+from h5py import h5f, h5s, h5t, h5z
 
 from ...hdf5_types.defaults import default_type
-from ...hdf5_types.fill import set_fill
 from ...hdf5_types.heap import release, writes_a_copy
 from ...hdf5_types.memory import element_type, has_heap, memory_form, plain_dtype
-from ...hdf5_types.properties import UNDEFINED, add_filter, dataset_properties, make_dataset_properties
 from ...hdf5_types.references import References
-from ...hdf5_types.spaces import NULL, dims_of, space_from_json
+from ...hdf5_types.spaces import NULL, dims_of
 from ...hdf5_types.values_from_json import values_from_json
 from .chunks import ArrayChunks, Region
+from .creation import DatasetPlan, has_all_filters, make_dataset, usable_filters
 from .described import DescribedFile
 from .report import ToHdf5Report
 from .to_memory import Values, sequences_to_memory, to_memory
-
-PROBLEMS = (OSError, RuntimeError, ValueError, TypeError, KeyError, OverflowError)
-"""What h5py raises for what HDF5 cannot do."""
 
 _FILTERS_OF_CODECS = {
     "numcodecs.zlib": h5z.FILTER_DEFLATE,
@@ -64,85 +60,45 @@ class DatasetWriter:
         What is to be written.
     tid : h5py.h5t.TypeID
         Its datatype, committed or not.
+    references : References
+        The objects of the new file.
     report : ToHdf5Report
         Collects what was done.
     """
 
     def __init__(
-        self, file: h5f.FileID, path: str, described: DescribedFile, tid: h5t.TypeID, report: ToHdf5Report
+        self,
+        file: h5f.FileID,
+        path: str,
+        described: DescribedFile,
+        tid: h5t.TypeID,
+        references: References,
+        report: ToHdf5Report,
     ) -> None:
         self._file = file
         self._path = path
         self._described = described
         self._node = described.node(path)
         self._entry = described.entry(path)
-        self._shape: Mapping[str, Any] = described.shape(path)
-        self._creation = described.creation(path)
-        self._committed, self._tid = tid, tid.copy()
+        self._plan = DatasetPlan(path, tid, described.shape(path), described.creation(path))
+        self._shape = self._plan.shape
+        self._tid = tid.copy()
+        self._references = references
         self._report = report
-        self._has_same_filters = True
-        self.id: h5d.DatasetID = self._make(self._usable_filters())
+        self.id = make_dataset(file, self._plan, usable_filters(self._plan, report), references, report)
 
-    def has_references(self) -> bool:
+    def is_late(self) -> bool:
         """Whether values can only be written when all other objects are there."""
         return has_heap(self._tid)
 
-    def write_values(self, references: References) -> None:
+    def write_values(self) -> None:
         """Write all values that the document has."""
         try:
-            self._write(references)
+            self._write(self._references)
         except ValuesChangedError:
             self._report.change(self._path, "its filters would change values again; written without them")
-            self.id = self._make(())
-            self._has_same_filters = False
-            self._write(references)
-
-    def _usable_filters(self) -> tuple[Mapping[str, Any], ...]:
-        filters = tuple(self._creation.get("filters", ()))
-        missing = [entry for entry in filters if not h5z.filter_avail(entry["id"])]
-        if not missing:
-            return filters
-        names = ", ".join(str(entry.get("name", entry["id"])) for entry in missing)
-        self._report.change(self._path, f"written without filters that are not installed here: {names}")
-        return tuple(entry for entry in filters if entry not in missing)
-
-    def _make(self, filters: Sequence[Mapping[str, Any]]) -> h5d.DatasetID:
-        properties = make_dataset_properties(self._creation)
-        self._set_fill(properties)
-        unfiltered = properties.copy()
-        space = space_from_json(self._shape)
-        try:
-            for entry in filters:
-                add_filter(properties, entry)
-            made = h5d.create(self._file, None, self._committed, space, dcpl=properties)
-        except PROBLEMS as error:
-            if not filters:
-                raise
-            self._report.change(
-                self._path, f"written without its filters, which cannot be used here: {error}"
-            )
-            made = h5d.create(self._file, None, self._committed, space, dcpl=unfiltered)
-        self._note_elsewhere()
-        kept = dataset_properties(made.get_create_plist()).get("filters", [])
-        self._has_same_filters = kept == list(self._creation.get("filters", []))
-        return made
-
-    def _set_fill(self, properties: h5p.PropDCID) -> None:
-        fill = self._creation.get("fillValue")
-        if fill == UNDEFINED:
-            properties.set_fill_value(None)
-        elif fill is not None:
-            try:
-                set_fill(self._tid, properties, fill)
-            except PROBLEMS as error:
-                self._report.leave_out(self._path, f"its fill value: {error}")
-
-    def _note_elsewhere(self) -> None:
-        layout = self._creation.get("layout", {})
-        if layout.get("class") == "H5D_VIRTUAL":
-            self._report.change(self._path, "a virtual dataset, written with its values")
-        if "externalStorage" in layout:
-            self._report.change(self._path, "values in external raw files, written into this file")
+            self.id = make_dataset(self._file, self._plan, (), self._references, self._report)
+            self._write(self._references)
 
     def _write(self, references: References) -> None:
         if self._shape == NULL:
@@ -184,12 +140,14 @@ class DatasetWriter:
 
     def _copies_chunks(self, node: Mapping[str, Any]) -> bool:
         """Whether the stored chunks of the document are those of the new dataset."""
-        layout = self._creation.get("layout", {})
+        layout = self._plan.creation.get("layout", {})
         codecs = [codec["name"] for codec in node["codecs"]]
-        wanted = [entry["id"] for entry in self._creation.get("filters", [])]
-        if layout.get("class") != "H5D_CHUNKED" or not self._has_same_filters or codecs[:1] != ["bytes"]:
+        wanted = [entry["id"] for entry in self._plan.filters]
+        if layout.get("class") != "H5D_CHUNKED" or codecs[:1] != ["bytes"]:
             return False
         if [_FILTERS_OF_CODECS.get(name) for name in codecs[1:]] != wanted:
+            return False
+        if not has_all_filters(self.id, self._plan):
             return False
         base, axes = element_type(self._tid)
         edges = node["chunk_grid"]["configuration"]["chunk_shape"]
@@ -210,7 +168,7 @@ class DatasetWriter:
         return plain.itemsize == 1 or (plain.kind in "iuf" and str(usual.get("base", "")).endswith(order))
 
     def _copy_chunks(self, chunks: ArrayChunks) -> None:
-        edges, rank = self._creation["layout"]["dims"], len(dims_of(self._shape))
+        edges, rank = self._plan.creation["layout"]["dims"], len(dims_of(self._shape))
         for place, data in chunks.stored():
             start = tuple(c * edge for c, edge in zip(place[:rank], edges, strict=True))
             self.id.write_direct_chunk(start, data)

@@ -9,7 +9,7 @@ from h5py import h5g, h5o, h5p
 
 from ...hdf5_types.names import text_to_name, text_to_path
 from ...hdf5_types.type_names import CHARACTER_SETS
-from .datasets import PROBLEMS
+from .creation import PROBLEMS
 from .described import DescribedFile
 from .report import ToHdf5Report
 

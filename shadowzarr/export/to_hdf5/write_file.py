@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import importlib
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -10,14 +12,15 @@ from typing import Any
 from h5py import h5f, h5g, h5o, h5p, h5t
 
 from ...errors import OutputError, ShadowzarrError
-from ...hdf5_types.names import text_to_name
+from ...hdf5_types.names import path_to_text, text_to_name
 from ...hdf5_types.properties import set_orders
 from ...hdf5_types.text import json_to_bytes
 from ...hdf5_types.types_from_json import type_from_json
 from ...store.load_rfs import load_rfs
 from ...store.rfs_store import RfsStore
 from .attributes import write_attributes
-from .datasets import PROBLEMS, DatasetWriter
+from .creation import PROBLEMS
+from .datasets import DatasetWriter
 from .described import DescribedFile
 from .links import write_links
 from .references import NewReferences
@@ -69,6 +72,7 @@ def to_hdf5(
     """
     target = Path(os.fspath(path))
     _check(target, overwrite=overwrite)
+    _load_filters()
     rfs = load_rfs(refs, reader=options.get("reader"))
     store = RfsStore(rfs, **{**options, "strict_json": True})
     temporary = target.with_name(f".{target.name}.{os.getpid()}.tmp")
@@ -80,6 +84,12 @@ def to_hdf5(
     finally:
         temporary.unlink(missing_ok=True)
     return report
+
+
+def _load_filters() -> None:
+    """Filters that h5py lacks, when they are installed; importing them is what makes them known."""
+    with contextlib.suppress(ImportError):
+        importlib.import_module("hdf5plugin")
 
 
 def _check(target: Path, *, overwrite: bool) -> None:
@@ -103,7 +113,6 @@ class _NewFile:
         except OSError as error:
             raise OutputError(f"{self._place.parent} cannot be written to: {error}") from error
         self._references = NewReferences(self._file)
-        self._file_id = self._file
         try:
             self._make_groups()
             self._make_types()
@@ -151,10 +160,10 @@ class _NewFile:
 
     def _type(self, described: Any) -> h5t.TypeID:
         """A datatype of the new file; committed ones are those that were made."""
-        return type_from_json(described, lambda path: self._objects[_text(path)])
+        return type_from_json(described, lambda path: self._objects[path_to_text(path)])
 
     def _make_datasets(self) -> None:
-        for path in self._paths("dataset"):
+        for path in sorted(self._paths("dataset"), key=self._is_late):
             try:
                 self._make_dataset(path)
             except ShadowzarrError:
@@ -162,13 +171,19 @@ class _NewFile:
             except PROBLEMS as error:
                 self._report.leave_out(path, str(error))
 
+    def _is_late(self, path: str) -> bool:
+        """Whether a dataset holds references, so that its fill value may refer to another dataset."""
+        return "H5T_REFERENCE" in str(self._described.dataset_type(path))
+
     def _make_dataset(self, path: str) -> None:
         type_json, shape = self._described.dataset_type(path), self._described.shape(path)
         if type_json is None or shape is None:
             raise ValueError("the document does not say its datatype and shape")
-        writer = DatasetWriter(self._file, path, self._described, self._type(type_json), self._report)
-        if not writer.has_references():
-            writer.write_values(self._references)
+        writer = DatasetWriter(
+            self._file, path, self._described, self._type(type_json), self._references, self._report
+        )
+        if not writer.is_late():
+            writer.write_values()
         self._writers[path] = writer
         self._add(path, writer.id)
         self._report.datasets += 1
@@ -199,10 +214,10 @@ class _NewFile:
     def _fill_late(self) -> None:
         """Values that refer to other objects, or lie in a heap."""
         for path, writer in self._writers.items():
-            if not writer.has_references():
+            if not writer.is_late():
                 continue
             try:
-                writer.write_values(self._references)
+                writer.write_values()
             except ShadowzarrError:
                 raise
             except PROBLEMS as error:
@@ -234,9 +249,3 @@ def _create(place: Path, described: DescribedFile) -> h5f.FileID:
     lowest = _LOWEST_VERSION.get(described.file.get("superblock", 0), h5f.LIBVER_EARLIEST)
     access.set_libver_bounds(lowest, h5f.LIBVER_LATEST)
     return h5f.create(os.fsencode(place), h5f.ACC_EXCL, fcpl=properties, fapl=access)
-
-
-def _text(path: bytes) -> str:
-    from ...hdf5_types.names import path_to_text
-
-    return path_to_text(path)

@@ -9,7 +9,7 @@ from h5py import h5d, h5p, h5t
 
 from ....hdf5_types.defaults import RAGGED, chunk_shape, default_shape, default_type
 from ....hdf5_types.fill import fill_to_json
-from ....hdf5_types.properties import UNDEFINED, dataset_properties
+from ....hdf5_types.properties import dataset_properties
 from ....hdf5_types.references import References
 from ....hdf5_types.spaces import NULL, space_to_json
 from ..reasons import CannotRepresentError, reading
@@ -124,7 +124,11 @@ def _fits(tid: h5t.TypeID, data_type: Any) -> bool:
 
 
 def _creation(
-    tid: h5t.TypeID, properties: h5p.PropDCID, path: str, node: Mapping[str, Any] | None, section: Section,
+    tid: h5t.TypeID,
+    properties: h5p.PropDCID,
+    path: str,
+    node: Mapping[str, Any] | None,
+    section: Section,
     references: References,
 ) -> dict[str, Any]:
     with reading("its creation properties"):
@@ -139,20 +143,13 @@ def _creation(
     ):
         del layout["dims"]
     try:
-        fill = _fill(tid, properties, references)
+        with reading():
+            fill = fill_to_json(tid, properties, references)
         if fill is not None:
             creation["fillValue"] = fill
     except CannotRepresentError as error:
         section.not_described(path, "fill value", str(error))
     return creation
-
-
-def _fill(tid: h5t.TypeID, properties: h5p.PropDCID, references: References) -> Any:
-    with reading("its fill value"):
-        status = properties.fill_value_defined()
-        if status == h5d.FILL_VALUE_UNDEFINED:
-            return UNDEFINED
-        return fill_to_json(tid, properties, references) if status == h5d.FILL_VALUE_USER_DEFINED else None
 
 
 def _values(
