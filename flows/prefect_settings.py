@@ -16,10 +16,23 @@ ALWAYS = {
     # What went wrong is told once, by us; a traceback of every failed asset helps nobody.
     "PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL": "CRITICAL",
 }
+IDLE_SERVICES = (
+    "CANCELLATION_CLEANUP",
+    "EVENT_PERSISTER",
+    "FOREMAN",
+    "LATE_RUNS",
+    "PAUSE_EXPIRATIONS",
+    "REPOSSESSOR",
+    "SCHEDULER",
+    "TRIGGERS",
+)
+"""What a server does for schedules, workers and automations; without them it costs a fifth less per task."""
+
 WITHOUT_SERVER = {
     # Logs of a server that ends with the run would be written for nobody.
     "PREFECT_LOGGING_TO_API_ENABLED": "false",
     "PREFECT_LOGGING_LEVEL": "WARNING",
+    **{f"PREFECT_SERVER_SERVICES_{service}_ENABLED": "false" for service in IDLE_SERVICES},
 }
 
 
