@@ -20,7 +20,7 @@ MAY_IMPORT = {
     "builder": {"refs", "attributes", "codecs"},
     "write": {"refs", "access"},
     "store": {"refs", "attributes", "codecs", "access"},
-    "formats": {"refs", "attributes", "codecs", "hdf5_filters", "access", "builder"},
+    "formats": {"refs", "attributes", "codecs", "hdf5_filters", "hdf5_types", "access", "builder"},
     "export": {"refs", "attributes", "access", "store", "hdf5_types"},
     "verify": {"refs", "attributes", "codecs", "access", "store"},
     "catalog": {"refs", "access", "formats", "write", "store", "verify"},
