@@ -1,6 +1,6 @@
 """Flow: references for every NWB asset of some dandisets, verified and published.
 
-A table of contents: resolve, plan, then per asset index → verify → publish → record, each a task.
+A table of contents: resolve, plan, then per asset index → verify → publish and record, each a task.
 """
 
 from __future__ import annotations

@@ -13,15 +13,14 @@ from shadowzarr.catalog.stages import Workshop
 from shadowzarr.errors import ShadowzarrError
 from tasks.index_asset import index_asset
 from tasks.publish_references import publish_references
-from tasks.record_outcome import record_failure, record_outcome
+from tasks.record_failure import record_failure
 from tasks.retrying import policy
 from tasks.verify_asset import verify_asset
 
 TASKS: dict[str, Task[..., Any]] = {
     "index": index_asset,
     "verify": verify_asset,
-    "publish": publish_references,
-    "record": record_outcome,
+    "publish_and_record": publish_references,
     "record_failure": record_failure,
 }
 """The task of each function of `shadowzarr.catalog.stages`."""

@@ -153,7 +153,8 @@ class _Window:
     def next_ended(self) -> IndexRecord | None:
         """Wait for a stage to end and start the next; gives the record when it was the last."""
         asset, end = self._ended.get()
-        if asset.stage == "record":
+        is_last = asset.stage == "record" or (asset.stage == "publish" and end.error is None)
+        if is_last:
             return self._leave(asset, end)
         if end.error is not None:
             failure = stages.error_summary(asset.stage, end.error)
@@ -162,12 +163,9 @@ class _Window:
         elif asset.stage == "index":
             asset.results = replace(asset.results, indexed=end.value)
             self._submit(asset, "verify", "verify", (asset.work,))
-        elif asset.stage == "verify":
-            asset.results = replace(asset.results, verified=end.value)
-            self._submit(asset, "publish", "publish", (asset.work,))
         else:
-            asset.results = replace(asset.results, published=end.value)
-            self._submit(asset, "record", "record", (asset.work, asset.results))
+            asset.results = replace(asset.results, verified=end.value)
+            self._submit(asset, "publish", "publish_and_record", (asset.work, asset.results))
         return None
 
     def _submit(self, asset: _InFlight, stage: Stage, function: str, arguments: tuple[Any, ...]) -> None:

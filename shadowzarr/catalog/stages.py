@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -192,6 +192,11 @@ def record(workshop: Workshop, work: AssetWork, results: AssetResults) -> IndexR
     made = success_record(work, results)
     finish_asset(workshop.layout(work), work.asset, made)
     return made
+
+
+def publish_and_record(workshop: Workshop, work: AssetWork, results: AssetResults) -> IndexRecord:
+    """Publish an asset's references and write its record: one step for whoever pays by the step."""
+    return record(workshop, work, replace(results, published=publish(workshop, work)))
 
 
 def record_failure(

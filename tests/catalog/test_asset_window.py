@@ -16,6 +16,7 @@ from shadowzarr.catalog.stages import Done, Published, failure_record, success_r
 from shadowzarr.errors import NotHDF5Error, OutputError, TransientReadError
 
 TIME = StageTime("index", "t", 0.5, 0)
+PUBLISHED = Done(Published("a.shadowzarr", 7, 1), StageTime("publish", "t", 0.5))
 
 
 class Pretended:
@@ -43,7 +44,7 @@ class Pretended:
     def _run(self, stage, arguments):
         work = arguments[0]
         error = self.failures.get((work.asset.path, stage))
-        if stage in ("record", "record_failure"):
+        if stage == "record_failure" or (stage == "publish_and_record" and error is None):
             with self._lock:
                 self.in_flight[work.asset.path] -= 1
         if error is not None:
@@ -51,8 +52,7 @@ class Pretended:
         values = {
             "index": lambda: Done(IndexResult(RecordCounts(chunks=3), self.skipped), TIME),
             "verify": lambda: Done(VerificationSummary("sample", equal=True), replace(TIME, stage="verify")),
-            "publish": lambda: Done(Published("a.shadowzarr", 7, 1), replace(TIME, stage="publish")),
-            "record": lambda: success_record(work, arguments[1]),
+            "publish_and_record": lambda: success_record(work, replace(arguments[1], published=PUBLISHED)),
             "record_failure": lambda: failure_record(*arguments),
         }
         return StageEnd(values[stage]())
@@ -80,7 +80,7 @@ def run(works, runner, **options):
 def test_an_asset_goes_through_its_stages_in_order(works):
     runner = Pretended()
     (record,) = run(works("a"), runner)
-    assert [stage for _, stage in runner.calls] == ["index", "verify", "publish", "record"]
+    assert [stage for _, stage in runner.calls] == ["index", "verify", "publish_and_record"]
     assert (record.outcome, record.references, record.references_bytes) == ("indexed", "a.shadowzarr", 7)
     assert [time.stage for time in record.stages] == ["index", "verify", "publish"]
     assert record.verification.equal
@@ -112,7 +112,7 @@ def test_work_is_taken_only_as_places_free_up(works):
     assert len(list(records)) == 5
 
 
-@pytest.mark.parametrize("stage", ["index", "verify", "publish"])
+@pytest.mark.parametrize("stage", ["index", "verify", "publish_and_record"])
 def test_a_failing_asset_is_recorded_and_the_others_go_on(works, stage):
     runner = Pretended({("b", stage): NotHDF5Error("it is text")})
     records = {record.path: record for record in run(works("a", "b", "c"), runner)}
@@ -123,13 +123,12 @@ def test_a_failing_asset_is_recorded_and_the_others_go_on(works, stage):
     }
     error = records["b"].error
     assert (error.stage, error.kind, error.message, error.transient) == (
-        stage,
+        stage.partition("_")[0],
         "NotHDF5Error",
         "it is text",
         False,
     )
     assert ("b", "record_failure") in runner.calls
-    assert ("b", "record") not in runner.calls
 
 
 def test_a_passing_error_is_recorded_as_one(works):
@@ -150,11 +149,8 @@ def test_what_a_verification_found_is_kept(works):
     assert record.references is None
 
 
-@pytest.mark.parametrize("stage", ["record", "record_failure"])
-def test_an_asset_that_cannot_be_recorded_is_failed(works, stage):
-    failures = {("a", stage): OutputError("disk full"), ("a", "index"): NotHDF5Error("x")}
-    if stage == "record":
-        del failures["a", "index"]
+def test_an_asset_whose_failure_cannot_be_recorded_is_failed(works):
+    failures = {("a", "record_failure"): OutputError("disk full"), ("a", "index"): NotHDF5Error("x")}
     (record,) = run(works("a"), Pretended(failures))
     assert (record.outcome, record.error.stage, record.error.message) == ("failed", "record", "disk full")
 
@@ -170,7 +166,7 @@ def test_assets_of_one_blob_wait_for_the_first_and_are_pointed_anew(works):
     records = run(works("a", "b", "c", "d", etags=["e-1", "e-1", "f-1", "e-1"]), runner, window=4)
     assert len(records) == 4
     assert runner.twins == {"a": None, "b": Path("a"), "c": None, "d": Path("a")}
-    assert runner.calls.index(("b", "index")) > runner.calls.index(("a", "record"))
+    assert runner.calls.index(("b", "index")) > runner.calls.index(("a", "publish_and_record"))
 
 
 def test_when_the_first_fails_the_next_is_tried_by_itself(works):

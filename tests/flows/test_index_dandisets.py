@@ -175,10 +175,10 @@ def test_every_stage_of_an_asset_is_a_task_run(run, write_config, prefect_server
                     task_run_filter=TaskRunFilter(name=TaskRunFilterName(like_="nwb"))
                 )
             }
-            if "record-sub-4/4.nwb" in names or time.monotonic() > deadline:
+            if "publish-sub-4/4.nwb" in names or time.monotonic() > deadline:
                 break
             time.sleep(0.2)
-    assert {f"{stage}-sub-4/4.nwb" for stage in ("index", "verify", "publish", "record")} <= set(names)
+    assert {f"{stage}-sub-4/4.nwb" for stage in ("index", "verify", "publish")} <= set(names)
     assert names["index-bad/text.nwb"] == "FAILED"
     assert names["record-failure-bad/text.nwb"] == "COMPLETED"
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from shadowzarr.catalog import stages
-from tasks import index_asset, list_assets, plan_assets, publish_references, record_outcome, verify_asset
+from tasks import index_asset, list_assets, plan_assets, publish_references, record_failure, verify_asset
 
 
 @pytest.mark.parametrize(
@@ -13,9 +13,8 @@ from tasks import index_asset, list_assets, plan_assets, publish_references, rec
     [
         (index_asset.index_asset, "index", ("workshop", "work", Path("twin"))),
         (verify_asset.verify_asset, "verify", ("workshop", "work")),
-        (publish_references.publish_references, "publish", ("workshop", "work")),
-        (record_outcome.record_outcome, "record", ("workshop", "work", "results")),
-        (record_outcome.record_failure, "record_failure", ("workshop", "work", "results", "failure", None)),
+        (publish_references.publish_references, "publish_and_record", ("workshop", "work", "results")),
+        (record_failure.record_failure, "record_failure", ("workshop", "work", "results", "failure", None)),
     ],
 )
 def test_a_stage(monkeypatch, task, stage, arguments):

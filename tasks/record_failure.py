@@ -1,4 +1,4 @@
-"""Tasks: the record of one asset, written last; or the record of its failure."""
+"""Task: the record of an asset that failed."""
 
 from __future__ import annotations
 
@@ -9,12 +9,6 @@ from shadowzarr.catalog.plan import AssetWork
 from shadowzarr.catalog.records import ErrorSummary, IndexRecord, VerificationSummary
 
 from .retrying import policy
-
-
-@task(name="record", task_run_name="record-{work.asset.path}", **policy())
-def record_outcome(workshop: stages.Workshop, work: AssetWork, results: stages.AssetResults) -> IndexRecord:
-    """Record an asset that was indexed, verified and published."""
-    return stages.record(workshop, work, results)
 
 
 @task(name="record-failure", task_run_name="record-failure-{work.asset.path}", **policy())
