@@ -19,6 +19,7 @@ from .array_plan import Plan, add_plan, attributes_of
 from .attr_conversion import convert_attributes
 from .dataset_context import DatasetContext, OnUnsupported
 from .datasets import plan_dataset
+from .description import describe
 from .inline_budget import InlineBudget
 from .inventory import Inventory, StoredObject, take_inventory
 from .links import link_entries
@@ -39,6 +40,9 @@ CONTIGUOUS_CHUNK_BYTES = 4 * 2**20
 INLINE_LIMIT = 64 * 2**20
 """Bytes of values that a document holds at most."""
 
+MOST_USERBLOCK = 64 * 2**10
+"""Bytes of a user block that a document holds; the rest of a larger one is left out."""
+
 
 def generate_rfs(
     source: str | os.PathLike[str],
@@ -49,6 +53,7 @@ def generate_rfs(
     on_unsupported: OnUnsupported = "copy",
     inline_limit: int = INLINE_LIMIT,
     allow_external: bool = False,
+    hdf5_section: bool = True,
     progress: ProgressCallback | None = None,
 ) -> Rfs:
     """Make references for an HDF5 file.
@@ -70,6 +75,9 @@ def generate_rfs(
         Bytes of values that the document may hold; what does not fit is left out by name.
     allow_external : bool, optional
         Whether virtual datasets and external raw files outside the file's own folder may be read.
+    hdf5_section : bool, optional
+        Whether the document describes what Zarr cannot say exactly, so that `to_hdf5` can write the file
+        again.
     progress : callable, optional
         Called with `GenerationEvent`s.
 
@@ -100,6 +108,9 @@ def generate_rfs(
             progress=progress,
         )
         rfs = run.document()
+        if hdf5_section:
+            userblock = opened.read_bytes(0, min(opened.file.userblock_size, MOST_USERBLOCK))
+            rfs["hdf5"] = describe(opened.file.id, run.inventory, rfs, userblock=userblock)
     run.report("done", len(run.nodes), len(run.nodes))
     return rfs
 
@@ -128,11 +139,11 @@ class _Generation:
         self._chunks = self._bytes = 0
         self.nodes: set[str] = set()
         self.report("open", 0, 0)
-        self._inventory: Inventory = take_inventory(self._file.id)
-        objects = len(self._inventory.objects)
+        self.inventory: Inventory = take_inventory(self._file.id)
+        objects = len(self.inventory.objects)
         self.report("inventory", objects, objects)
         self._context = DatasetContext(
-            resolver=ReferenceResolver(self._inventory, self._file.id),
+            resolver=ReferenceResolver(self.inventory, self._file.id),
             budget=InlineBudget(inline_limit),
             size=opened.source.size,
             shift=offset_shift(self._file.userblock_size, self._candidates(), opened.read_bytes),
@@ -146,9 +157,9 @@ class _Generation:
         """Represent every object; gives the document."""
         source = self._opened.source
         self._builder.add_source(source.url, source.size, source.etag)
-        for failure in self._inventory.failures:
+        for failure in self.inventory.failures:
             self._skip(failure.path, failure.kind, failure.reason)
-        objects = self._inventory.in_tree_order()
+        objects = self.inventory.in_tree_order()
         specifications = self._specifications()
         for number, found in enumerate(objects, start=1):
             self._add_node(found, specifications)
@@ -167,7 +178,7 @@ class _Generation:
         self._progress(GenerationEvent(stage, objects, total, self._chunks, self._bytes, requests, nbytes))
 
     def _candidates(self) -> Iterator[h5py.Dataset]:
-        for found in self._inventory.in_tree_order():
+        for found in self.inventory.in_tree_order():
             if found.kind == "dataset":
                 try:
                     yield self._dataset(found)
@@ -181,7 +192,7 @@ class _Generation:
     def _specifications(self) -> str | None:
         """Prefix of the paths of the cached specifications; None when the file has none."""
         root = h5py.Group(h5g.open(self._file.id, b"/"))
-        groups = {absolute(item.path) for item in self._inventory.objects.values() if item.kind == "group"}
+        groups = {absolute(item.path) for item in self.inventory.objects.values() if item.kind == "group"}
         attributes = convert_attributes(root, self._context.resolver, groups).values
         location = plain_location(attributes)
         return f"{location}/" if location else None
@@ -242,7 +253,7 @@ class _Generation:
         if plan is not None:
             attributes = attributes_of(plan, attributes)
         elif found.kind == "group":
-            entries, skipped = link_entries(found, self._inventory, self.nodes)
+            entries, skipped = link_entries(found, self.inventory, self.nodes)
             for path, reason in skipped:
                 self._skip(printable(path), "link", reason)
             if entries:
