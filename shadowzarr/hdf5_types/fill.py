@@ -1,7 +1,7 @@
 """Fill values ↔ JSON, of every datatype, and undefined ones.
 
-h5py converts a fill value to and from the numpy type it is given, knows none for references and cannot make it
-undefined; so HDF5's own functions are used (`hdf5_library`).
+h5py converts a fill value to and from the numpy type it is given, knows none for references and cannot make
+it undefined; so HDF5's own functions are used (`hdf5_library`).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The few functions of HDF5's C library that h5py lacks or cannot use for every datatype.
 
-They are looked up through one of h5py's own modules, which is linked to the library that h5py uses. Where that
-does not work (Windows), there are none, and what needs them is done without or named as not possible.
+They are looked up through one of h5py's own modules, which is linked to the library that h5py uses. Where
+that does not work (Windows), there are none, and what needs them is named as not possible.
 """
 
 from __future__ import annotations
@@ -24,11 +24,6 @@ def _functions() -> tuple[Any, Any] | None:
     for function in found:
         function.argtypes, function.restype = [ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p], ctypes.c_int
     return found
-
-
-def is_available() -> bool:
-    """Whether the functions of this module can be used."""
-    return _functions() is not None
 
 
 def get_fill_value(properties: h5p.PropDCID, tid: h5t.TypeID) -> bytes:

@@ -106,7 +106,8 @@ def sequence_dtype(tid: h5t.TypeID) -> DType:
                 "offsets": [tid.get_member_offset(number) for number in numbers],
                 "itemsize": tid.get_size(),
             }
-            return np.dtype(layout)
+            packed: DType = np.dtype(layout)
+            return packed
         case h5t.ARRAY:
             return np.dtype((sequence_dtype(tid.get_super()), tid.get_array_dims()))
         case h5t.VLEN:

@@ -10,9 +10,9 @@ PREFIX = "hex:"
 
 
 def name_to_text(name: bytes) -> str:
-    """A name as it stands in JSON.
+    r"""A name as it stands in JSON.
 
-    >>> name_to_text(b"caf\\xe9")
+    >>> name_to_text(b"caf\xe9")
     'hex:636166e9'
     """
     try:

@@ -120,4 +120,4 @@ def float_to_json(number: np.floating[Any]) -> float | str:
     """A floating-point number, or its bits when it is not finite."""
     if np.isfinite(number):
         return float(number)
-    return "0x" + number.astype(number.dtype.newbyteorder(">")).tobytes().hex()
+    return "0x" + np.array(number, number.dtype.newbyteorder(">")).tobytes().hex()

@@ -70,7 +70,7 @@ class ArrayChunks:
         return sorted(sync(self._listed()))
 
     async def _listed(self) -> list[Coordinates]:
-        found = []
+        found: list[Coordinates] = []
         async for key in self._store.list_prefix(f"{self._name}/c" if self._name else "c"):
             parsed = parse_chunk_key(key)
             if parsed is not None and parsed[0] == self._name:

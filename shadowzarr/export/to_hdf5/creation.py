@@ -10,12 +10,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from h5py import h5d, h5f, h5p, h5t, h5z
+from h5py import h5d, h5p, h5t, h5z
 
 from ...hdf5_types.fill import set_fill
 from ...hdf5_types.properties import add_filter, dataset_properties, make_dataset_properties
 from ...hdf5_types.references import References
 from ...hdf5_types.spaces import UNLIMITED, dims_of, space_from_json
+from .nursery import Nursery
 from .report import ToHdf5Report
 
 PROBLEMS = (OSError, RuntimeError, ValueError, TypeError, KeyError, OverflowError)
@@ -63,14 +64,14 @@ def usable_filters(plan: DatasetPlan, report: ToHdf5Report) -> Filters:
 
 
 def make_dataset(
-    file: h5f.FileID, plan: DatasetPlan, filters: Filters, references: References, report: ToHdf5Report
+    nursery: Nursery, plan: DatasetPlan, filters: Filters, references: References, report: ToHdf5Report
 ) -> h5d.DatasetID:
-    """Make a dataset that has no name yet.
+    """Make a dataset that has its own name later.
 
     Parameters
     ----------
-    file : h5py.h5f.FileID
-        The new file.
+    nursery : Nursery
+        Where it is until then.
     plan : DatasetPlan
         What it shall be.
     filters : sequence of mapping
@@ -90,12 +91,12 @@ def make_dataset(
     try:
         for entry in filters:
             add_filter(properties, entry)
-        return h5d.create(file, None, plan.tid, space, dcpl=properties)
+        return h5d.create(nursery.folder, nursery.name(), plan.tid, space, dcpl=properties)
     except PROBLEMS as error:
         if not filters:
             raise
         report.change(plan.path, f"written without its filters, which cannot be used here: {error}")
-        return h5d.create(file, None, plan.tid, space, dcpl=unfiltered)
+        return h5d.create(nursery.folder, nursery.name(), plan.tid, space, dcpl=unfiltered)
 
 
 def has_all_filters(dataset: h5d.DatasetID, plan: DatasetPlan) -> bool:

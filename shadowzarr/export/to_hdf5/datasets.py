@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from h5py import h5f, h5s, h5t, h5z
+from h5py import h5s, h5t, h5z
 
 from ...hdf5_types.defaults import default_type
 from ...hdf5_types.heap import release, writes_a_copy
@@ -23,6 +23,7 @@ from ...hdf5_types.values_from_json import values_from_json
 from .chunks import ArrayChunks, Region
 from .creation import DatasetPlan, has_all_filters, make_dataset, usable_filters
 from .described import DescribedFile
+from .nursery import Nursery
 from .report import ToHdf5Report
 from .to_memory import Values, sequences_to_memory, to_memory
 
@@ -52,8 +53,8 @@ class DatasetWriter:
 
     Parameters
     ----------
-    file : h5py.h5f.FileID
-        The new file.
+    nursery : Nursery
+        Where the dataset is until it has its name.
     path : str
         The dataset's path in the document.
     described : DescribedFile
@@ -68,14 +69,14 @@ class DatasetWriter:
 
     def __init__(
         self,
-        file: h5f.FileID,
+        nursery: Nursery,
         path: str,
         described: DescribedFile,
         tid: h5t.TypeID,
         references: References,
         report: ToHdf5Report,
     ) -> None:
-        self._file = file
+        self._nursery = nursery
         self._path = path
         self._described = described
         self._node = described.node(path)
@@ -85,7 +86,7 @@ class DatasetWriter:
         self._tid = tid.copy()
         self._references = references
         self._report = report
-        self.id = make_dataset(file, self._plan, usable_filters(self._plan, report), references, report)
+        self.id = make_dataset(nursery, self._plan, usable_filters(self._plan, report), references, report)
 
     def is_late(self) -> bool:
         """Whether values can only be written when all other objects are there."""
@@ -97,7 +98,7 @@ class DatasetWriter:
             self._write(self._references)
         except ValuesChangedError:
             self._report.change(self._path, "its filters would change values again; written without them")
-            self.id = make_dataset(self._file, self._plan, (), self._references, self._report)
+            self.id = make_dataset(self._nursery, self._plan, (), self._references, self._report)
             self._write(self._references)
 
     def _write(self, references: References) -> None:

@@ -43,7 +43,8 @@ class DescribedFile:
     @property
     def file(self) -> Mapping[str, Any]:
         """Properties of the file itself."""
-        return self.section.get("file", {})
+        properties: Mapping[str, Any] = self.section.get("file", {})
+        return properties
 
     def kind(self, path: str) -> str:
         """``group``, ``dataset`` or ``datatype``."""
@@ -55,7 +56,8 @@ class DescribedFile:
 
     def entry(self, path: str) -> Mapping[str, Any]:
         """What the section says of an object."""
-        return self._objects.get(path, {})
+        entry: Mapping[str, Any] = self._objects.get(path, {})
+        return entry
 
     def node(self, path: str) -> dict[str, Any] | None:
         """``zarr.json`` of an object; None when it has no node."""

@@ -7,7 +7,7 @@ from typing import Any
 from h5py import h5d, h5f, h5g, h5r
 
 from ...hdf5_types.names import text_to_path
-from ...hdf5_types.references import NULL, select
+from ...hdf5_types.references import select
 
 ObjectId = Any
 
@@ -48,7 +48,7 @@ class NewReferences:
 
     def region_reference(self, described: dict[str, Any]) -> Any:
         """The region reference that JSON describes; null for one that leads nowhere."""
-        if described == NULL or "id" not in described:
+        if "id" not in described:
             return None
         path = text_to_path(described["id"])
         space = h5d.open(self._file, path).get_space()

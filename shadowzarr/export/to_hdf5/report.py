@@ -70,8 +70,9 @@ class ToHdf5Report:
     def summary(self) -> str:
         """The outcome for people, what is left out and changed by name."""
         lines = [
-            f"{self.path}: {self.groups:,} groups, {self.datasets:,} datasets, {self.attributes:,} attributes, "
-            f"{self.chunks_copied:,} chunks copied, {self.pieces_written:,} pieces written"
+            f"{self.path}: {self.groups:,} groups, {self.datasets:,} datasets, "
+            f"{self.attributes:,} attributes, {self.chunks_copied:,} chunks copied, "
+            f"{self.pieces_written:,} pieces written"
         ]
         lines += [f"changed: {remark.path}: {remark.what}" for remark in self.changed]
         lines += [f"left out: {remark.path}: {remark.what}" for remark in self.left_out]

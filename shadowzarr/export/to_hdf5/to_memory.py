@@ -6,6 +6,7 @@ becomes a compound. Numbers that numpy lacks are converted by HDF5.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from typing import Any
 
@@ -73,7 +74,7 @@ def sequences_to_memory(
     data = items.tobytes()
     size = items.dtype.itemsize
     sequences = np.zeros(len(offsets) - 1, SEQUENCE)
-    for number, (start, stop) in enumerate(zip(offsets[:-1], offsets[1:], strict=True)):
+    for number, (start, stop) in enumerate(itertools.pairwise(offsets)):
         if stop > start:
             sequences[number] = (stop - start, allocate(data[start * size : stop * size]))
     return sequences
@@ -132,14 +133,11 @@ def _numbers(tid: h5t.TypeID, values: Values) -> Values:
     if values.dtype.kind in "VMm":
         if values.dtype.itemsize != size:
             raise ValueError(f"values of {values.dtype.itemsize} bytes in a datatype of {size}")
-        return _as_bytes(values.astype(values.dtype.newbyteorder(_order(plain, values))), size)
+        is_time = values.dtype.kind in "Mm"
+        return _as_bytes(values.astype(values.dtype.newbyteorder("<")) if is_time else values, size)
     if plain is not None and plain.kind != "V":
         return _as_bytes(values.astype(plain), size)
     return _converted(tid, values)
-
-
-def _order(plain: np.dtype[Any] | None, values: Values) -> str:
-    return values.dtype.byteorder if values.dtype.kind == "V" or plain is None else "<"
 
 
 def _as_bytes(values: Values, size: int) -> Values:

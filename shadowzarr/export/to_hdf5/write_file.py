@@ -23,11 +23,9 @@ from .creation import PROBLEMS
 from .datasets import DatasetWriter
 from .described import DescribedFile
 from .links import write_links
+from .nursery import Nursery
 from .references import NewReferences
 from .report import ToHdf5Report
-
-_TYPES_FOLDER = b".shadowzarr-types"
-"""Where committed types are until they have their names; it is gone in the finished file."""
 
 _LOWEST_VERSION = {2: h5f.LIBVER_V18, 3: h5f.LIBVER_V110}
 
@@ -114,6 +112,7 @@ class _NewFile:
             raise OutputError(f"{self._place.parent} cannot be written to: {error}") from error
         self._references = NewReferences(self._file)
         try:
+            self._nursery = Nursery(self._file, self._described.links("/"))
             self._make_groups()
             self._make_types()
             self._make_datasets()
@@ -140,18 +139,14 @@ class _NewFile:
                 continue
             properties = h5p.create(h5p.GROUP_CREATE)
             set_orders(properties, self._described.creation(path))
-            self._add(path, h5g.create(self._file, None, gcpl=properties))
+            self._add(path, h5g.create(self._nursery.folder, self._nursery.name(), gcpl=properties))
             self._report.groups += 1
 
     def _make_types(self) -> None:
-        paths = self._paths("datatype")
-        if not paths:
-            return
-        folder = h5g.create(self._file, _TYPES_FOLDER)
-        for number, path in enumerate(paths):
+        for path in self._paths("datatype"):
             try:
                 tid = type_from_json(self._described.type(self._described.entry(path)["type"]))
-                tid.commit(folder, str(number).encode())
+                tid.commit(self._nursery.folder, self._nursery.name())
             except PROBLEMS as error:
                 self._report.leave_out(path, str(error))
                 continue
@@ -180,7 +175,7 @@ class _NewFile:
         if type_json is None or shape is None:
             raise ValueError("the document does not say its datatype and shape")
         writer = DatasetWriter(
-            self._file, path, self._described, self._type(type_json), self._references, self._report
+            self._nursery, path, self._described, self._type(type_json), self._references, self._report
         )
         if not writer.is_late():
             writer.write_values()
@@ -203,13 +198,7 @@ class _NewFile:
                 children.get(path, {}),
                 self._report,
             )
-        if self._report.datatypes:
-            folder = h5g.open(self._file, _TYPES_FOLDER)
-            for number in range(len(self._paths("datatype"))):
-                if folder.links.exists(str(number).encode()):
-                    folder.unlink(str(number).encode())
-        if self._file.links.exists(_TYPES_FOLDER):
-            self._file.unlink(_TYPES_FOLDER)
+        self._nursery.remove()
 
     def _fill_late(self) -> None:
         """Values that refer to other objects, or lie in a heap."""

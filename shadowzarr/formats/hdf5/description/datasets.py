@@ -13,7 +13,7 @@ from ....hdf5_types.properties import dataset_properties
 from ....hdf5_types.references import References
 from ....hdf5_types.spaces import NULL, space_to_json
 from ..reasons import CannotRepresentError, reading
-from .reading import dataset_values
+from .reading import dataset_values, loses_bits
 from .section import VALUES_LIMIT, Section
 
 _ZARR_KINDS = {
@@ -72,7 +72,8 @@ def describe_dataset(
     creation = _creation(tid, properties, path, node, section, references)
     if creation:
         entry["creation"] = section.creation_entry(creation)
-    if shape != NULL and (node is None or lost_references or not is_kept(tid, node)):
+    is_lost = node is None or lost_references or not is_kept(tid, node) or loses_bits(dataset, tid)
+    if shape != NULL and is_lost:
         value = _values(dataset, path, properties, section, references)
         if value is not None:
             entry["value"] = value

@@ -20,7 +20,8 @@ from ....hdf5_types.text import bytes_to_json
 from ....hdf5_types.type_names import CHARACTER_SETS
 from ....refs.chunk_key import metadata_key
 from ....refs.document import Rfs
-from ..inventory import address_of
+from ..inventory import Inventory, address_of
+from ..object_names import absolute, encode_name
 from ..reasons import CannotRepresentError, reading
 from .attributes import describe_attributes
 from .datasets import describe_dataset
@@ -34,13 +35,15 @@ _LOST = "references to objects that have no path"
 Node = Mapping[str, Any]
 
 
-def describe(file: h5f.FileID, rfs: Rfs, *, userblock: bytes = b"") -> dict[str, Any]:
+def describe(file: h5f.FileID, inventory: Inventory, rfs: Rfs, *, userblock: bytes = b"") -> dict[str, Any]:
     """Describe what a document does not say about the HDF5 file it was made of.
 
     Parameters
     ----------
     file : h5py.h5f.FileID
         The open file.
+    inventory : Inventory
+        The objects that the document was made of.
     rfs : Rfs
         The document.
     userblock : bytes, optional
@@ -51,12 +54,13 @@ def describe(file: h5f.FileID, rfs: Rfs, *, userblock: bytes = b"") -> dict[str,
     dict
         The section ``hdf5`` of the document.
     """
-    return _Description(file, rfs, userblock).section()
+    return _Description(file, inventory, rfs, userblock).section()
 
 
 class _Description:
-    def __init__(self, file: h5f.FileID, rfs: Rfs, userblock: bytes) -> None:
+    def __init__(self, file: h5f.FileID, inventory: Inventory, rfs: Rfs, userblock: bytes) -> None:
         self._file = file
+        self._inventory = inventory
         self._refs = rfs["refs"]
         self._userblock = userblock
         self._lost = {item["path"] for item in rfs.get("converted", []) if _LOST in item["what"]}
@@ -66,7 +70,9 @@ class _Description:
     def section(self) -> dict[str, Any]:
         try:
             with reading("its tree"):
-                self._tree = take_tree(self._file)
+                objects = self._inventory.objects.items()
+                named = {address: encode_name(absolute(found.path)) for address, found in objects}
+                self._tree = take_tree(self._file, named)
         except CannotRepresentError as error:
             self._section.not_described("/", "object", str(error))
         self._root = h5g.open(self._file, b"/")

@@ -9,10 +9,13 @@ import numpy as np
 from h5py import h5a, h5d, h5s, h5t
 
 from ....hdf5_types.heap import release
-from ....hdf5_types.memory import element_type, memory_form
+from ....hdf5_types.memory import element_type, memory_form, plain_dtype
 from ....hdf5_types.references import References
 from ....hdf5_types.values_to_json import values_to_json
 from ..reasons import CannotRepresentError, reading
+
+CHECKED_BYTES = 2**20
+"""Bytes up to which values are read again to see whether they come back as they are."""
 
 
 def attribute_values(attribute: h5a.AttrID, tid: h5t.TypeID, references: References) -> Any:
@@ -55,3 +58,33 @@ def _values(tid: h5t.TypeID, shape: tuple[int, ...], references: References, rea
             return values_to_json(tid, values, references)
         finally:
             release(base, values)
+
+
+def loses_bits(dataset: h5d.DatasetID, tid: h5t.TypeID) -> bool:
+    """Whether values of a datatype that is converted on the way come back with other bits.
+
+    That is so for NaNs of floating-point numbers that numpy lacks, and for NULs in text padded by spaces.
+    Only datasets of such types are read, and no large ones.
+    """
+    base, axes = element_type(tid)
+    is_text = base.get_class() == h5t.STRING and not base.is_variable_str()
+    is_padded = is_text and base.get_strpad() == h5t.STR_SPACEPAD
+    is_odd = base.get_class() == h5t.FLOAT and plain_dtype(base) is None
+    if not (is_padded or is_odd) or dataset.shape is None:
+        return False
+    shape = (*dataset.shape, *axes)
+    if math.prod(shape) * base.get_size() > CHECKED_BYTES:
+        return False
+    try:
+        with reading():
+            form = memory_form(tid) if is_padded else None
+            dtype = form.dtype if form else np.dtype(np.longdouble)
+            values = np.zeros(shape, dtype.subdtype[0] if dtype.subdtype else dtype)
+            dataset.read(h5s.ALL, h5s.ALL, values, form.tid if form else _wide(axes))
+    except CannotRepresentError:
+        return False
+    return b"\0" in values.tobytes() if is_padded else bool(np.isnan(values).any())
+
+
+def _wide(axes: tuple[int, ...]) -> h5t.TypeID:
+    return h5t.array_create(h5t.NATIVE_LDOUBLE, axes) if axes else h5t.NATIVE_LDOUBLE

@@ -7,8 +7,8 @@ of every kind, the order in which they were made). Breadth first and in the orde
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 
 from h5py import h5, h5f, h5g, h5l, h5o
 
@@ -57,22 +57,27 @@ class Tree:
         Links of the group at a path, in the order of names.
     failures : list of (bytes, str)
         Paths that could not be followed, and why.
+    named : mapping of int to bytes
+        Paths of the objects that the document may name, by address.
     """
 
     paths: dict[int, bytes] = field(default_factory=dict)
     links: dict[bytes, list[StoredLink]] = field(default_factory=dict)
     failures: list[tuple[bytes, str]] = field(default_factory=list)
+    named: Mapping[int, bytes] = field(default_factory=dict)
 
 
-def take_tree(file: h5f.FileID) -> Tree:
+def take_tree(file: h5f.FileID, named: Mapping[int, bytes]) -> Tree:
     """Visit every link of a file once.
 
     Parameters
     ----------
     file : h5py.h5f.FileID
         The open file.
+    named : mapping of int to bytes
+        Paths of the objects that the document may name, by address; any others are found here.
     """
-    tree = Tree({address_of(h5g.open(file, b"/")): b"/"})
+    tree = Tree({address_of(h5g.open(file, b"/")): b"/"}, named=named)
     todo = deque([b"/"])
     while todo:
         path = todo.popleft()
@@ -95,8 +100,8 @@ def _visit(group: h5g.GroupID, path: bytes, tree: Tree) -> list[bytes]:
                 links.append(_followed(group, link))
                 if link.kind == h5l.TYPE_HARD and link.address not in tree.paths:
                     item = h5o.open(group, link.name)
-                    tree.paths[link.address] = child
-                    found.extend([child] if isinstance(item, h5g.GroupID) else [])
+                    own = tree.paths[link.address] = tree.named.get(link.address, child)
+                    found.extend([own] if isinstance(item, h5g.GroupID) else [])
         except CannotRepresentError as error:
             tree.failures.append((child, str(error)))
     return found
@@ -116,10 +121,9 @@ def _links(group: h5g.GroupID) -> Iterator[StoredLink]:
 
 def _followed(group: h5g.GroupID, link: StoredLink) -> StoredLink:
     """The link with what it names."""
-    rest = {"character_set": link.character_set, "order": link.order}
     if link.kind == h5l.TYPE_SOFT:
-        return StoredLink(link.name, link.kind, target=group.links.get_val(link.name), **rest)
+        return replace(link, target=group.links.get_val(link.name))
     if link.kind == h5l.TYPE_EXTERNAL:
         file, target = group.links.get_val(link.name)
-        return StoredLink(link.name, link.kind, target=target, file=file, **rest)
+        return replace(link, target=target, file=file)
     return link
