@@ -14,7 +14,7 @@ from zarr.core.buffer import default_buffer_prototype
 from zarr.core.sync import sync
 
 from ...hdf5_types.defaults import chunk_shape
-from ...refs.chunk_key import chunk_key, parse_chunk_key
+from ...refs.chunk_key import chunk_key
 from ...store.rfs_store import RfsStore
 
 AT_ONCE = 32
@@ -56,30 +56,27 @@ class ArrayChunks:
         Path of the array, without leading slash.
     metadata : mapping
         Its ``zarr.json``.
+    coordinates : sequence of tuple of int
+        Chunks that the document has.
     """
 
-    def __init__(self, store: RfsStore, name: str, metadata: Mapping[str, Any]) -> None:
+    def __init__(
+        self,
+        store: RfsStore,
+        name: str,
+        metadata: Mapping[str, Any],
+        coordinates: Sequence[Coordinates],
+    ) -> None:
         self._store = store
         self._name = name
+        self._coordinates = coordinates
         self.shape: Coordinates = tuple(metadata["shape"])
         self.chunk_shape: Coordinates = tuple(chunk_shape(metadata))
         self._array: Any = None
 
-    def coordinates(self) -> list[Coordinates]:
-        """Chunks that the document has, in order."""
-        return sorted(sync(self._listed()))
-
-    async def _listed(self) -> list[Coordinates]:
-        found: list[Coordinates] = []
-        async for key in self._store.list_prefix(f"{self._name}/c" if self._name else "c"):
-            parsed = parse_chunk_key(key)
-            if parsed is not None and parsed[0] == self._name:
-                found.append(tuple(parsed[1]))
-        return found
-
     def pieces(self) -> Iterator[Region]:
         """Regions that cover what the document has, small arrays whole."""
-        coordinates = self.coordinates()
+        coordinates = self._coordinates
         if not coordinates or 0 in self.shape:
             return
         whole = math.prod(-(-n // edge) for n, edge in zip(self.shape, self.chunk_shape, strict=True))
@@ -113,7 +110,7 @@ class ArrayChunks:
 
     def stored(self) -> Iterator[tuple[Coordinates, bytes]]:
         """Stored bytes of the chunks that the document has, a few at a time."""
-        coordinates = self.coordinates()
+        coordinates = self._coordinates
         for start in range(0, len(coordinates), AT_ONCE):
             batch = coordinates[start : start + AT_ONCE]
             yield from zip(batch, sync(self._read(batch)), strict=True)

@@ -124,7 +124,8 @@ class DatasetWriter:
         self._put(values, None)
 
     def _write_array(self, node: Mapping[str, Any], references: References) -> None:
-        chunks = ArrayChunks(self._described.store, self._path.strip("/"), node)
+        name = self._path.strip("/")
+        chunks = ArrayChunks(self._described.store, name, node, self._described.chunks(name))
         if self._copies_chunks(node):
             self._copy_chunks(chunks)
             return

@@ -16,7 +16,8 @@ from zarr.core.sync import sync
 from ...attributes import decode_attributes
 from ...hdf5_types.defaults import CONVENTION, RAGGED, chunk_shape, default_shape, default_type
 from ...hdf5_types.names import name_to_text, text_to_path
-from ...refs.chunk_key import METADATA_NAME, metadata_key
+from ...refs.chunk_key import METADATA_NAME, metadata_key, parse_chunk_key
+from ...refs.gen import array_path
 from ...store.rfs_store import RfsStore
 
 MISSING: Any = object()
@@ -36,6 +37,7 @@ class DescribedFile:
         self.section: Mapping[str, Any] = store.rfs.get("hdf5") or {}
         self._objects: Mapping[str, Any] = self.section.get("objects", {})
         self._nodes: dict[str, dict[str, Any]] = {}
+        self._listed: dict[str, list[tuple[int, ...]]] = {}
         self._take_nodes()
         self.paths = sorted({"/", *self._nodes, *self._objects}, key=text_to_path)
         """Paths of all objects, as the section writes them; each group before what is in it."""
@@ -115,6 +117,33 @@ class DescribedFile:
     def is_ragged(self, path: str) -> bool:
         """Whether a dataset of sequences became a group."""
         return RAGGED in (self.node(path) or {}).get("attributes", {})
+
+    def chunks(self, name: str) -> list[tuple[int, ...]]:
+        """Coordinates of the chunks that the document has of an array, in order.
+
+        Parameters
+        ----------
+        name : str
+            Path of the array, without leading slash.
+        """
+        rfs = self.store.rfs
+        if not self._listed:
+            for parsed in map(parse_chunk_key, rfs["refs"]):
+                if parsed is not None:
+                    self._listed.setdefault(parsed[0], []).append(tuple(parsed[1]))
+        is_computed = name in rfs.get("indexes", {}) or any(
+            array_path(entry) == name for entry in rfs.get("gen", [])
+        )
+        return sorted(sync(self._all_chunks(name)) if is_computed else self._listed.get(name, []))
+
+    async def _all_chunks(self, name: str) -> list[tuple[int, ...]]:
+        """With those of rules and chunk indexes."""
+        found: list[tuple[int, ...]] = []
+        async for key in self.store.list_prefix(f"{name}/c" if name else "c"):
+            parsed = parse_chunk_key(key)
+            if parsed is not None and parsed[0] == name:
+                found.append(tuple(parsed[1]))
+        return found
 
     def _array(self, path: str) -> dict[str, Any]:
         return self._metadata(path.lstrip("/"))

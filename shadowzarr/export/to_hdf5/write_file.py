@@ -11,11 +11,13 @@ from typing import Any
 
 from h5py import h5f, h5g, h5o, h5p, h5t
 
+from ...access.locations import is_remote, local_path
 from ...errors import OutputError, ShadowzarrError
 from ...hdf5_types.names import path_to_text, text_to_name
 from ...hdf5_types.properties import set_orders
 from ...hdf5_types.text import json_to_bytes
 from ...hdf5_types.types_from_json import type_from_json
+from ...refs.document import Rfs
 from ...store.load_rfs import load_rfs
 from ...store.rfs_store import RfsStore
 from .attributes import write_attributes
@@ -72,6 +74,7 @@ def to_hdf5(
     _check(target, overwrite=overwrite)
     _load_filters()
     rfs = load_rfs(refs, reader=options.get("reader"))
+    _check_no_source(target, rfs)
     store = RfsStore(rfs, **{**options, "strict_json": True})
     temporary = target.with_name(f".{target.name}.{os.getpid()}.tmp")
     report = ToHdf5Report(str(target))
@@ -95,6 +98,14 @@ def _check(target: Path, *, overwrite: bool) -> None:
         raise OutputError(f"{target} exists; remove it, or allow overwriting")
     if not target.absolute().parent.is_dir():
         raise OutputError(f"{target} cannot be written: there is no directory {target.absolute().parent}")
+
+
+def _check_no_source(target: Path, rfs: Rfs) -> None:
+    """Refuse to replace a file that values are read from."""
+    for url in rfs.get("sources", {}):
+        if not is_remote(url) and target.exists() and Path(local_path(url)).exists():
+            if target.samefile(local_path(url)):
+                raise OutputError(f"{target} is the source of these references and is never written to")
 
 
 class _NewFile:

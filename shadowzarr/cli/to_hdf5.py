@@ -1,0 +1,39 @@
+"""``shadowzarr to-hdf5``: the HDF5 file that references describe."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from cyclopts import Parameter
+
+LEFT_OUT_CODE = 3
+"""The exit code when something of the original is not in the new file."""
+
+
+def to_hdf5(
+    refs: str,
+    out: str,
+    *,
+    force: Annotated[bool, Parameter(negative="")] = False,
+    json: Annotated[bool, Parameter(negative="")] = False,
+) -> int:
+    """Write the HDF5 file that references describe.
+
+    Values are read through the references. Ends with 3 when something is left out of the new file.
+
+    Parameters
+    ----------
+    refs
+        A document (.json), a directory of one, or a URL.
+    out
+        The file to write.
+    force
+        Replace OUT when it exists.
+    json
+        Print the whole report as JSON.
+    """
+    from ..export.to_hdf5 import to_hdf5 as write
+
+    report = write(refs, out, overwrite=force)
+    print(report.to_json() if json else report.summary())
+    return 0 if report.is_whole else LEFT_OUT_CODE
