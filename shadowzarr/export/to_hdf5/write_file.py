@@ -103,9 +103,9 @@ def _check(target: Path, *, overwrite: bool) -> None:
 def _check_no_source(target: Path, rfs: Rfs) -> None:
     """Refuse to replace a file that values are read from."""
     for url in rfs.get("sources", {}):
-        if not is_remote(url) and target.exists() and Path(local_path(url)).exists():
-            if target.samefile(local_path(url)):
-                raise OutputError(f"{target} is the source of these references and is never written to")
+        source = None if is_remote(url) else Path(local_path(url))
+        if source is not None and target.exists() and source.exists() and target.samefile(source):
+            raise OutputError(f"{target} is the source of these references and is never written to")
 
 
 class _NewFile:
