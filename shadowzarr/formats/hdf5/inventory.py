@@ -175,9 +175,11 @@ def address_of(item: h5g.GroupID | h5d.DatasetID | h5t.TypeID) -> int:
 
 def _visit(opened: h5g.GroupID, group: StoredObject, inventory: Inventory) -> Iterator[StoredObject]:
     """Read a group's links; gives the groups that were found for the first time."""
-    for link in _links(opened, group, inventory):
+    links = _links(opened, group, inventory)
+    names = {link.name for link in links}
+    for link in links:
         path = child_path(group.path, link.name)
-        refusal = why_not_a_node(link.name)
+        refusal = why_not_a_node(link.name, names)
         if refusal:
             inventory.failures.append(Failure(printable(absolute(path)), "link", refusal))
             continue

@@ -1,10 +1,12 @@
 """Names of links and paths of objects: bytes in the file, text in the document.
 
 Pure. HDF5 allows any bytes but NUL and ``/``; a document holds Unicode text only, and zarr refuses the
-names ``.`` and ``..``.
+names ``.`` and ``..`` and takes backslashes for slashes.
 """
 
 from __future__ import annotations
+
+from collections.abc import Collection
 
 
 def decode_name(name: bytes) -> str:
@@ -22,10 +24,25 @@ def printable(name: str) -> str:
     return encode_name(name).decode("utf-8", "backslashreplace")
 
 
-def why_not_a_node(name: str) -> str:
-    """Why zarr cannot hold a node of this name; empty when it can."""
+def why_not_a_node(name: str, siblings: Collection[str] = ()) -> str:
+    """Why zarr cannot hold a node of this name; empty when it can.
+
+    Parameters
+    ----------
+    name : str
+        The name.
+    siblings : collection of str
+        The other names in the group. zarr takes a backslash for a slash, so that ``a\\b`` would be the
+        member ``b`` of a group ``a`` beside it.
+    """
     if name in ("", ".", ".."):
         return f"zarr allows no node named {name!r}"
+    if "\\" in name:
+        parts = name.split("\\")
+        if not {"", ".", ".."}.isdisjoint(parts):
+            return "zarr takes a backslash for a slash, and finds no node of this name"
+        if any("\\".join(parts[:number]) in siblings for number in range(1, len(parts))):
+            return "zarr takes a backslash for a slash, and finds a member of the object beside it"
     return "" if is_unicode(name) else "its name is not UTF-8"
 
 
