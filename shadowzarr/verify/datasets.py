@@ -333,10 +333,12 @@ def read_dataset(dataset: h5py.Dataset, selection: Region, kind: Kind, region: R
     is text too (HDFGroup/hdf5#5394); such a region is put together from the chunks that exist.
     """
     if _is_opaque(dataset):
-        return _opaque_values(dataset, selection)
+        return _unconverted_values(dataset, selection)
     try:
         values = dataset[selection] if selection else dataset[()]
     except OSError:
+        if kind.form is Form.COMPOUND and not dataset.dtype.hasobject:
+            return _unconverted_values(dataset, selection)
         if kind.form is not Form.TEXT or dataset.chunks is None:
             raise
         values = _text_by_chunks(dataset, selection)
@@ -350,13 +352,17 @@ def _is_opaque(dataset: h5py.Dataset) -> bool:
     return bool(tid.get_class() == h5py.h5t.OPAQUE and dataset.dtype.kind == "V")
 
 
-def _opaque_values(dataset: h5py.Dataset, selection: Region) -> Any:
-    """Opaque values in their own type: h5py asks for a type without their tag, which HDF5 refuses."""
+def _unconverted_values(dataset: h5py.Dataset, selection: Region) -> Any:
+    """Opaque values, also in a compound, in their own type.
+
+    h5py asks for a type without their tag, which HDF5 refuses.
+    """
     tid, space = dataset.id.get_type(), dataset.id.get_space()
-    values = np.zeros(region_shape(selection), f"V{tid.get_size()}")
-    memory = h5py.h5s.create_simple(values.shape) if selection else h5py.h5s.create(h5py.h5s.SCALAR)
+    count = region_shape(selection)
+    values = np.zeros(count, dataset.dtype)
+    memory = h5py.h5s.create_simple(count) if selection else h5py.h5s.create(h5py.h5s.SCALAR)
     if selection:
-        space.select_hyperslab(tuple(part.start for part in selection), values.shape)
+        space.select_hyperslab(tuple(part.start for part in selection), count)
     dataset.id.read(memory, space, values, tid)
     return values
 

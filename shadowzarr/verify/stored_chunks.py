@@ -70,7 +70,7 @@ def _written(
     properties = dataset.id.get_create_plist()
     layout = properties.get_layout()
     if layout == h5py.h5d.CONTIGUOUS and not properties.get_external_count():
-        return set() if dataset.id.get_offset() is None else None
+        return set() if dataset.id.get_space_status() == h5py.h5d.SPACE_STATUS_NOT_ALLOCATED else None
     if layout != h5py.h5d.CHUNKED:
         return None
     starts: list[tuple[int, ...]] = []

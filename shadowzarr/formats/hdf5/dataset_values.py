@@ -16,7 +16,7 @@ import numpy as np
 from h5py import h5d, h5s, h5t
 
 from .dtypes import DType
-from .h5_chunk_utils import ChunkTable, chunk_locations, inline_chunk_shape
+from .h5_chunk_utils import ChunkTable, chunk_locations, contiguous_offset, inline_chunk_shape
 from .reasons import CannotRepresentError, reading
 
 TARGET_BYTES = 4 * 2**20
@@ -95,7 +95,7 @@ class DatasetValues:
         if self._layout == h5d.CHUNKED:
             return self.table is not None and len(self.table) > 0
         if self._layout == h5d.CONTIGUOUS and not self.dataset.id.get_create_plist().get_external_count():
-            return self.dataset.id.get_offset() is not None
+            return contiguous_offset(self.dataset.id) is not None
         return True
 
     def read(self, region: Region) -> np.ndarray[Any, DType]:

@@ -69,6 +69,17 @@ def chunk_locations(dataset: h5d.DatasetID) -> ChunkTable:
     return table[np.lexsort(table.coordinates.T[::-1])] if len(table) else table
 
 
+def contiguous_offset(dataset: h5d.DatasetID) -> int | None:
+    """Where a dataset that lies in one piece begins, as HDF5 reports it; None when it was never allocated.
+
+    Of a file with a user block, HDF5 2.0 reports "nowhere" as one byte before the block's end.
+    """
+    if dataset.get_space_status() == h5d.SPACE_STATUS_NOT_ALLOCATED:
+        return None
+    offset: int | None = dataset.get_offset()
+    return offset
+
+
 def commonest_mask(table: ChunkTable) -> int:
     """The filter mask that most chunks have; the smallest of them when several do."""
     if not len(table):

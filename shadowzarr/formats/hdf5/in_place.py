@@ -21,7 +21,14 @@ from .dataset_context import DatasetContext
 from .dataset_values import padded
 from .dtypes import DType, bytes_codec, type_name, zarr_data_type
 from .fill_values import json_fill, stored_fill
-from .h5_chunk_utils import ChunkTable, chunk_locations, commonest_mask, cut_axis, slab_height
+from .h5_chunk_utils import (
+    ChunkTable,
+    chunk_locations,
+    commonest_mask,
+    contiguous_offset,
+    cut_axis,
+    slab_height,
+)
 from .h5_filters_to_codecs import CodecChain, Filter, NoCodecError
 from .reasons import CannotRepresentError, reading
 
@@ -68,7 +75,7 @@ class InPlace:
             with reading("its chunks"):
                 table = chunk_locations(self._dataset.id)
         is_written = layout == h5d.COMPACT or (
-            len(table) > 0 if table is not None else self._dataset.id.get_offset() is not None
+            len(table) > 0 if table is not None else contiguous_offset(self._dataset.id) is not None
         )
         if not is_written or nbytes == 0:
             return self._with(self._shape if table is None else self._properties.get_chunk())

@@ -12,6 +12,7 @@ import h5py
 import numpy as np
 from h5py import h5d, h5s
 
+from .h5_chunk_utils import contiguous_offset
 from .reasons import CannotRepresentError, reading
 
 _COMPARED = 4096
@@ -69,8 +70,10 @@ def stored_block(dataset: h5py.Dataset) -> tuple[int, bytes] | None:
             return None
         if properties.get_layout() == h5d.CHUNKED:
             return _first_chunk(dataset)
-        offset = dataset.id.get_offset()
-        if properties.get_layout() != h5d.CONTIGUOUS or offset is None or dataset.dtype.hasobject:
+        if properties.get_layout() != h5d.CONTIGUOUS or dataset.dtype.hasobject:
+            return None
+        offset = contiguous_offset(dataset.id)
+        if offset is None:
             return None
         return offset, _first_values(dataset)
 
