@@ -1,11 +1,11 @@
 """Compare two HDF5 files on h5py's low-level API: what they hold, not how they are laid out.
 
 Shares no code with the library. Compared are links (kind, target, character set, order where tracked), the
-kinds of objects and which names lead to the same one, datatypes member by member, dataspaces with their limits,
-creation properties (layout class, chunk shape, filters, allocation and fill times, fill values), attributes and
-all values: the bits of every number in the file's own type, text up to its padding, references by the path of
-their target, regions by their selection. Not compared are bytes that are no values: padding bits, gaps in
-compounds, what lies behind the end of a text.
+kinds of objects and which names lead to the same one, datatypes member by member, dataspaces with their
+limits, creation properties (layout class, chunk shape, filters, allocation and fill times, fill values),
+attributes and all values: the bits of every number in the file's own type, text up to its padding, references
+by the path of their target, regions by their selection. Not compared are bytes that are no values: padding
+bits, gaps in compounds, what lies behind the end of a text.
 
     python h5compare.py ONE OTHER        prints the differences, one a line
 """
@@ -65,7 +65,13 @@ class Side:
         found = []
         group.links.iterate(
             lambda name, info: found.append(
-                (name, int(info.type), int(info.u), int(info.cset), int(info.corder) if info.corder_valid else -1)
+                (
+                    name,
+                    int(info.type),
+                    int(info.u),
+                    int(info.cset),
+                    int(info.corder) if info.corder_valid else -1,
+                )
             ),
             info=True,
         )
@@ -117,11 +123,15 @@ class Comparison:
         self.compare_attributes(path, one, other)
 
     def compare_group(self, path, one, other):
-        plists = [side.id.get_create_plist() if path == b"/" else item.get_create_plist()
-                  for side, item in ((self.a, one), (self.b, other))]
+        plists = [
+            side.id.get_create_plist() if path == b"/" else item.get_create_plist()
+            for side, item in ((self.a, one), (self.b, other))
+        ]
         self.same(path, "link order flags", *(p.get_link_creation_order() for p in plists))
         self.same(path, "attribute order flags", *(p.get_attr_creation_order() for p in plists))
-        links = [{link[0]: link for link in side.links(item)} for side, item in ((self.a, one), (self.b, other))]
+        links = [
+            {link[0]: link for link in side.links(item)} for side, item in ((self.a, one), (self.b, other))
+        ]
         self.same(path, "names", sorted(links[0]), sorted(links[1]))
         if plists[0].get_link_creation_order():
             orders = [[name for name, *_ in sorted(each.values(), key=lambda k: k[4])] for each in links]
@@ -170,7 +180,9 @@ class Comparison:
                     number = next(
                         (n for n, pair in enumerate(zip(left, right, strict=False)) if pair[0] != pair[1]), 0
                     )
-                    self.say(path, f"values from {selection}: {_short(left[number])} | {_short(right[number])}")
+                    self.say(
+                        path, f"values from {selection}: {_short(left[number])} | {_short(right[number])}"
+                    )
                     return
         except ERRORS as error:
             self.say(path, f"values not compared: {type(error).__name__}: {error}")
@@ -246,10 +258,28 @@ def signature(tid, side):
 def _signature(tid, side):
     kind, size = tid.get_class(), tid.get_size()
     if kind == h5t.INTEGER:
-        return kind, size, tid.get_order(), tid.get_precision(), tid.get_offset(), tid.get_sign(), tid.get_pad()
+        return (
+            kind,
+            size,
+            tid.get_order(),
+            tid.get_precision(),
+            tid.get_offset(),
+            tid.get_sign(),
+            tid.get_pad(),
+        )
     if kind == h5t.FLOAT:
-        return (kind, size, tid.get_order(), tid.get_precision(), tid.get_offset(), tid.get_fields(),
-                tid.get_ebias(), tid.get_norm(), tid.get_inpad(), tid.get_pad())
+        return (
+            kind,
+            size,
+            tid.get_order(),
+            tid.get_precision(),
+            tid.get_offset(),
+            tid.get_fields(),
+            tid.get_ebias(),
+            tid.get_norm(),
+            tid.get_inpad(),
+            tid.get_pad(),
+        )
     if kind == h5t.STRING:
         variable = tid.is_variable_str()
         return kind, "variable" if variable else size, tid.get_cset(), tid.get_strpad()
@@ -259,9 +289,13 @@ def _signature(tid, side):
         members = sorted((tid.get_member_name(n), tid.get_member_value(n)) for n in range(tid.get_nmembers()))
         return kind, signature(tid.get_super(), side), tuple(members)
     if kind == h5t.COMPOUND:
-        return kind, size, tuple(
-            (tid.get_member_name(n), tid.get_member_offset(n), signature(tid.get_member_type(n), side))
-            for n in range(tid.get_nmembers())
+        return (
+            kind,
+            size,
+            tuple(
+                (tid.get_member_name(n), tid.get_member_offset(n), signature(tid.get_member_type(n), side))
+                for n in range(tid.get_nmembers())
+            ),
         )
     if kind == h5t.ARRAY:
         return kind, tid.get_array_dims(), signature(tid.get_super(), side)

@@ -1,6 +1,6 @@
-"""One file there and back in a process of its own: generate, write, load, to_hdf5, compare.
+"""Files there and back in a process of their own: generate, write, load, to_hdf5, compare.
 
-    python round_trip.py SOURCE FOLDER      prints one JSON object
+    python round_trip.py FOLDER < LIST      prints one JSON object a line, for each path in LIST
 
 Run so, because a damaged file or a filter plug-in may end the process.
 """
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import sys
+import tempfile
 import warnings
 from pathlib import Path
 
@@ -41,6 +42,15 @@ def round_trip(source, folder):
     }
 
 
+def outcome(source, folder):
+    try:
+        return round_trip(source, folder)
+    except Exception as error:
+        return {"failed": f"{type(error).__name__}: {error}"}
+
+
 if __name__ == "__main__":
     warnings.simplefilter("ignore")
-    print(json.dumps(round_trip(sys.argv[1], sys.argv[2])))
+    for line in sys.stdin:
+        with tempfile.TemporaryDirectory(dir=sys.argv[1]) as own:
+            print(json.dumps(outcome(line.strip(), own)), flush=True)
