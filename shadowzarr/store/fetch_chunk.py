@@ -21,7 +21,7 @@ from ..refs.byte_range import ChunkLocation, FileRange, clip
 from ..refs.document import Rfs, SourceEntry
 from ..refs.selection import Selection, file_range, selected_length, take
 from .locate import ChunkId
-from .named_errors import named
+from .named_errors import cause_of, named
 
 Bytes = bytes | memoryview
 
@@ -122,14 +122,14 @@ class ChunkFetcher:
             stored = await self._stored(location, chunk, layout)
             return await self._part(stored, *clip(stored.nbytes, start, stop))
         except (ShadowzarrError, OSError) as error:
-            raise named(error, _what(location, chunk), location.url) from error
+            raise named(error, _what(location, chunk), location.url) from cause_of(error)
 
     async def size(self, location: ChunkLocation, chunk: ChunkId | None, layout: ArrayLayout | None) -> int:
         """Bytes of a value; reads nothing unless the document leaves the length open."""
         try:
             return (await self._stored(location, chunk, layout)).nbytes
         except (ShadowzarrError, OSError) as error:
-            raise named(error, _what(location, chunk), location.url) from error
+            raise named(error, _what(location, chunk), location.url) from cause_of(error)
 
     async def _stored(
         self, location: ChunkLocation, chunk: ChunkId | None, layout: ArrayLayout | None

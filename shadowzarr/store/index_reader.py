@@ -29,7 +29,7 @@ from ..refs.document import IndexArray, IndexEntry, Rfs
 from ..refs.index_codec import decode_index_chunk
 from ..refs.zarr_metadata import chunk_grid_shape
 from .locate import ChunkId
-from .named_errors import named
+from .named_errors import cause_of, named
 from .places import inside
 from .shared_reads import SharedReads
 
@@ -177,7 +177,8 @@ class IndexReader:
         try:
             return bytes(await asyncio.to_thread(self._reader.read_whole, place))
         except (ShadowzarrError, OSError) as error:
-            raise named(error, f"the chunk index of array {'/' + path!r} cannot be read", place) from error
+            what = f"the chunk index of array {'/' + path!r} cannot be read"
+            raise named(error, what, place) from cause_of(error)
 
 
 def _describe(location: str, metadata: dict[str, Any]) -> StoredIndex:

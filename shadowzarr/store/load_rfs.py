@@ -22,6 +22,7 @@ from ..errors import InvalidReferencesError, ReadError, SourceNotFoundError
 from ..refs.document import IndexEntry, Rfs
 from ..refs.templates import expand
 from .check_document import check_document
+from .other_files import kind_of_binary, refuse_hdf5
 from .places import folder_of, inside, resolve
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ def load_rfs(source: str | os.PathLike[str] | Mapping[str, Any], *, reader: File
     ------
     InvalidReferencesError
         When it is not a reference file system, or one that this version does not know; the message
-        names the place.
+        names the place. An HDF5 file is named as such.
     ReadError
         When it cannot be read.
     """
@@ -61,7 +62,7 @@ def load_rfs(source: str | os.PathLike[str] | Mapping[str, Any], *, reader: File
     document = document_location(location)
     # A directory that was named keeps its URL's query: who gave it gave it for all that is in there.
     folder = folder_of(document) if location == document else location
-    rfs = parse_document(_read(document, reader or default_reader()), without_query(document))
+    rfs = parse_document(_read(document, location, reader or default_reader()), without_query(document))
     return _standalone(rfs, lambda place: resolve(place, folder))
 
 
@@ -86,9 +87,18 @@ def parse_document(data: bytes | memoryview, name: str) -> Rfs:
         try:
             document = json.loads(bytes(data))
         except ValueError:
-            raise InvalidReferencesError(f"{name} is not JSON: {strict}") from strict
+            raise _not_json(bytes(data), name, str(strict)) from None
     check_document(document, name)
     return cast("Rfs", document)
+
+
+def _not_json(data: bytes, name: str, reason: str) -> InvalidReferencesError:
+    kind = kind_of_binary(data)
+    if kind is None:
+        return InvalidReferencesError(f"{name} is not JSON: {reason}")
+    return InvalidReferencesError(
+        f"{name} is {kind}, not references; expected a .json file, or a directory that holds {DOCUMENT_NAME}"
+    )
 
 
 def document_location(location: str) -> str:
@@ -101,15 +111,21 @@ def document_location(location: str) -> str:
     return location if is_document else inside(location, DOCUMENT_NAME)
 
 
-def _read(document: str, reader: FileReader) -> bytes | memoryview:
+def _read(document: str, given: str, reader: FileReader) -> bytes | memoryview:
+    """The document; ``given`` is what was named, which is its directory or itself."""
+    # A remote file that is called .json costs no request for this; a local one costs next to nothing.
+    if not is_remote(document) or asset_address(document) is not None:
+        refuse_hdf5(document, reader)
     try:
         return reader.read_whole(document)
     except SourceNotFoundError as error:
+        if is_remote(given) and given != document:
+            refuse_hdf5(given, reader)
         raise SourceNotFoundError(
             f"no references at {without_query(document)}; expected a .json file, or a directory that "
             f"holds {DOCUMENT_NAME}",
             status=error.status,
-        ) from error
+        ) from None
     except OSError as error:
         if isinstance(error, ReadError):
             raise

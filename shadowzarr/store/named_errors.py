@@ -28,3 +28,12 @@ def named(error: Exception, what: str, place: str) -> ShadowzarrError:
     result = copy.copy(error)
     result.args = (message,)
     return result
+
+
+def cause_of(error: Exception) -> Exception | None:
+    """What an error named by `named` is raised from.
+
+    An error of our tree says everything in the new message, so that its traceback, and those of the
+    libraries below, only hide it (they stay in ``__context__``). Any other error is shown.
+    """
+    return None if isinstance(error, ShadowzarrError) else error

@@ -8,6 +8,7 @@ from typing import Any, Unpack
 
 import zarr
 
+from ..refs.document import Rfs
 from .load_rfs import load_rfs
 from .rfs_store import RfsStore, StoreOptions
 
@@ -36,5 +37,9 @@ def open_rfs(
     ReadError
         When it cannot be read.
     """
-    store = RfsStore(load_rfs(source, reader=options.get("reader")), **options)
-    return zarr.open_group(store, mode="r", zarr_format=3, use_consolidated=False)
+    return open_loaded(load_rfs(source, reader=options.get("reader")), **options)
+
+
+def open_loaded(rfs: Rfs, **options: Unpack[StoreOptions]) -> zarr.Group:
+    """Open what `load_rfs` gave; options as for `RfsStore`."""
+    return zarr.open_group(RfsStore(rfs, **options), mode="r", zarr_format=3, use_consolidated=False)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import os
 from collections.abc import AsyncIterator, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, TypedDict
 
@@ -24,6 +25,7 @@ from ..refs.document import Rfs
 from .fetch_chunk import ChunkCache, ChunkFetcher, FileReader, pad
 from .index_reader import IndexReader
 from .listing import Listing
+from .load_rfs import load_rfs
 from .locate import Found, Locator
 from .served_metadata import ServedMetadata
 
@@ -57,10 +59,12 @@ class RfsStore(Store):
 
     Parameters
     ----------
-    rfs : Rfs
-        From `load_rfs`, or from a generator. It is not copied; do not change it afterwards.
+    rfs : Rfs, str or path
+        References from `load_rfs` or a generator, which are not copied; do not change them afterwards.
+        Anything else is given to `load_rfs`.
     validate_sources : bool, optional
-        Whether files must be those that were indexed (`SourceChangedError`).
+        Whether files must be those that were indexed (`SourceChangedError`): remote ones by ETag and
+        size, local ones by size.
     strict_json : bool, optional
         Serve ``zarr.json`` as the document stores it, for readers that refuse bare NaN. hdmf-zarr
         0.14 then takes such numbers for text, and zarr-python reads whole chunks.
@@ -76,6 +80,8 @@ class RfsStore(Store):
     ------
     InvalidReferencesError
         When an entry of the document cannot be understood.
+    ReadError
+        When a document that is named cannot be read.
     """
 
     supports_writes = False
@@ -84,7 +90,7 @@ class RfsStore(Store):
 
     def __init__(
         self,
-        rfs: Rfs,
+        rfs: Rfs | str | os.PathLike[str],
         *,
         validate_sources: bool = True,
         strict_json: bool = False,
@@ -95,6 +101,8 @@ class RfsStore(Store):
         reader: FileReader | None = None,
     ) -> None:
         super().__init__(read_only=True)
+        if not isinstance(rfs, Mapping) or "refs" not in rfs:
+            rfs = load_rfs(rfs, reader=reader)
         self._rfs = rfs
         self._options: StoreOptions = {
             "validate_sources": validate_sources,

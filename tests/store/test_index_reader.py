@@ -151,7 +151,8 @@ async def test_an_index_that_is_gone_is_never_taken_for_missing_chunks(written, 
     shutil.rmtree(tmp_path / "x.shadowzarr" / "index")
     with pytest.raises(ReadError, match=r"chunk index of array '/a' cannot be read.*c/1/0") as caught:
         await reader.location(ChunkId("a", (7,)))
-    assert isinstance(caught.value.__cause__, SourceNotFoundError)
+    assert isinstance(caught.value.__context__, SourceNotFoundError)
+    assert caught.value.__suppress_context__
     with pytest.raises(ReadError):
         await listed(reader)
 

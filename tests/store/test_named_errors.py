@@ -3,7 +3,7 @@ import pickle
 import pytest
 
 from shadowzarr.errors import ReadError, SourceChangedError, TransientReadError
-from shadowzarr.store.named_errors import named
+from shadowzarr.store.named_errors import cause_of, named
 
 URL = "https://h/x.bin?X-Amz-Signature=secret"
 
@@ -27,3 +27,9 @@ def test_foreign_errors_become_ours(error):
     assert type(result) is ReadError
     assert not isinstance(result, FileNotFoundError | KeyError)
     assert "gone" in str(result)
+
+
+def test_only_foreign_errors_are_shown_as_causes():
+    assert cause_of(ReadError("gone")) is None
+    foreign = TimeoutError("gone")
+    assert cause_of(foreign) is foreign

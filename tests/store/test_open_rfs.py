@@ -4,6 +4,7 @@ import base64
 import datetime
 import json
 import math
+import traceback
 from typing import ClassVar
 
 import numpy as np
@@ -48,6 +49,17 @@ def test_opening_and_reading_one_chunk_of_an_indexed_array_takes_three_requests(
     assert index.path.startswith("/x.shadowzarr/index/")
     assert (chunk.path, chunk.stop - chunk.start) == ("/raw.bin", 60 * 32)
     assert chunk.if_match is not None
+
+
+def test_an_unreadable_chunk_is_one_traceback_that_ends_with_our_message(recording):
+    array = open_rfs(recording.build().build())["slabs"]
+    recording.path.unlink()
+    with pytest.raises(SourceNotFoundError) as caught:
+        array[:10]
+    text = "".join(traceback.format_exception(caught.value))
+    assert text.count("Traceback (most recent call last)") == 1
+    assert text.splitlines()[-1].startswith("shadowzarr.errors.SourceNotFoundError: chunk (0, 0) of array")
+    assert isinstance(caught.value.__context__, SourceNotFoundError)  # for who debugs
 
 
 def test_opening_takes_one_request(server, web):

@@ -133,6 +133,21 @@ def test_the_name_is_that_of_the_document(recording):
     assert RfsStore(moved) != first
 
 
+def test_a_store_takes_a_path_a_url_or_a_document(recording, tmp_path):
+    rfs = recording.build().build()
+    write_rfs(rfs, tmp_path / "x.shadowzarr")
+    with RangeServer(tmp_path) as server:
+        for source in (str(tmp_path / "x.shadowzarr"), tmp_path / "x.shadowzarr", server.url("x.shadowzarr")):
+            root = zarr.open_group(RfsStore(source), mode="r")
+            np.testing.assert_array_equal(root["group/indexed"][:], recording.indexed())
+    store = RfsStore(rfs)
+    assert store.rfs is rfs
+    copied = pickle.loads(pickle.dumps(RfsStore(tmp_path / "x.shadowzarr")))
+    np.testing.assert_array_equal(zarr.open_array(copied, path="slabs", mode="r")[:], recording.data)
+    with pytest.raises(InvalidReferencesError, match="version"):
+        RfsStore({"a": 1})
+
+
 def test_options_make_a_difference(recording):
     rfs = recording.build().build()
     assert RfsStore(rfs) != RfsStore(rfs, strict_json=True)
