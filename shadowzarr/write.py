@@ -15,6 +15,7 @@ import os
 import re
 import shutil
 import uuid
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -35,12 +36,15 @@ DOCUMENT_NAME = "refs.json"
 INDEX_FOLDER = "index"
 INLINE_FOLDER = "inline"
 
+_OWN_NAME = re.compile(r"\..+\.tmp|[A-Za-z0-9_-]+-[0-9a-f]{16}|[0-9a-f]{16}\.bin")
+"""Temporary files, index folders and inline files."""
+
 INLINE_LIMIT = 64 * 2**20
 """Inline bytes a document of the directory form holds; what is above goes to a file beside it."""
 
 
 def write_rfs(rfs: Rfs, path: str | os.PathLike[str], *, inline_limit: int = INLINE_LIMIT) -> None:
-    """Write references to disk, replacing what is there.
+    """Write references to disk, replacing references that are there and never anything else.
 
     Parameters
     ----------
@@ -56,12 +60,20 @@ def write_rfs(rfs: Rfs, path: str | os.PathLike[str], *, inline_limit: int = INL
 
     Raises
     ------
+    UsageError
+        When ``rfs`` is no references.
     OutputError
         When the place cannot be written, or holds something else than references.
     """
+    if not isinstance(rfs, Mapping) or "refs" not in rfs:
+        raise UsageError(
+            f"write_rfs writes references, found a {type(rfs).__name__} without them; generate_rfs(source) "
+            "makes them, load_rfs(path) reads them"
+        )
     target = Path(path)
     loaded = _in_memory(rfs)
     try:
+        check_replaceable(target)
         if target.suffix == ".json":
             _write_file(loaded, target)
         else:
@@ -72,9 +84,76 @@ def write_rfs(rfs: Rfs, path: str | os.PathLike[str], *, inline_limit: int = INL
         raise OutputError(f"cannot write {target}: {getattr(error, 'strerror', None) or error}") from error
 
 
+def check_replaceable(path: str | os.PathLike[str]) -> None:
+    """Refuse a place that holds anything but references; `write_rfs` does so too, after the work.
+
+    An empty .json file and an empty directory hold nothing, and what a killed writer left is no loss.
+
+    Raises
+    ------
+    OutputError
+        With what is there.
+    """
+    target = Path(path)
+    if target.suffix == ".json":
+        if target.is_dir():
+            raise _not_ours(target, "it is a directory")
+        if target.exists() and not _is_document(target):
+            raise _not_ours(target, "it holds no references")
+    elif target.is_dir():
+        _check_directory(target)
+    elif target.exists():
+        raise _not_ours(target, "it is a file, and references not named .json are a directory")
+
+
+def _check_directory(target: Path) -> None:
+    if (target / DOCUMENT_NAME).exists():
+        if not _is_document(target / DOCUMENT_NAME):
+            raise _not_ours(target, f"its {DOCUMENT_NAME} holds no references")
+        return
+    for item in target.iterdir():
+        is_folder = item.name in (INDEX_FOLDER, INLINE_FOLDER) and item.is_dir()
+        other = next((each for each in item.iterdir() if not _is_ours(each)), None) if is_folder else item
+        if other is not None and not _is_ours(other):
+            name = str(other.relative_to(target))
+            raise _not_ours(target, f"it holds {name!r} and no {DOCUMENT_NAME}, so they are no references")
+
+
+def _is_document(file: Path) -> bool:
+    """Whether a file is a document of references, or empty."""
+    if not file.is_file():
+        return False
+    with file.open("rb") as opened:
+        if opened.read(1) not in (
+            b"",
+            b"{",
+        ):  # no reference writer begins with a space; the rest may be large
+            return False
+    data = file.read_bytes()
+    if not data:
+        return True
+    try:
+        document = orjson.loads(data)
+    except orjson.JSONDecodeError:
+        try:
+            document = json.loads(data)  # older writers wrote bare NaN
+        except ValueError:
+            return False
+    return isinstance(document, dict) and isinstance(document.get("refs"), dict)
+
+
+def _is_ours(item: Path) -> bool:
+    """Whether a file or folder has a name that only this module gives."""
+    return _OWN_NAME.fullmatch(item.name) is not None
+
+
+def _not_ours(target: Path, reason: str) -> OutputError:
+    return OutputError(
+        f"cannot write {target}: {reason}; only references are replaced: choose another place, or remove it"
+    )
+
+
 def _write_file(rfs: Rfs, target: Path) -> None:
-    if target.is_dir():
-        raise OutputError(f"cannot write {target}: it is a directory")
     from .refs.listing import list_every_chunk  # needs zarr's data types, which take long to import
 
     listed = list_every_chunk(rfs, size_of=lambda url: _size_of(rfs, url), read=lambda at: _read(rfs, at))
@@ -83,7 +162,6 @@ def _write_file(rfs: Rfs, target: Path) -> None:
 
 
 def _write_directory(rfs: Rfs, target: Path, inline_limit: int) -> None:
-    _check_replaceable(target)
     target.mkdir(parents=True, exist_ok=True)
     document = cast("Rfs", dict(rfs))
     if "indexes" in rfs:
@@ -100,17 +178,6 @@ def _serialise(document: Rfs) -> bytes:
         return orjson.dumps(document)
     except TypeError as error:
         raise UsageError(f"the references cannot be written as JSON: {error}") from error
-
-
-def _check_replaceable(target: Path) -> None:
-    if target.is_dir() and not (target / DOCUMENT_NAME).is_file():
-        ours = {INDEX_FOLDER, INLINE_FOLDER}
-        others = sorted(p.name for p in target.iterdir() if p.name not in ours and p.suffix != ".tmp")
-        if others:
-            raise OutputError(
-                f"cannot write {target}: it holds {others[0]!r} and no {DOCUMENT_NAME}, so it is no "
-                "directory of references; choose another place"
-            )
 
 
 def _write_index(target: Path, path: str, entry: IndexEntry) -> IndexEntry:
@@ -194,7 +261,7 @@ def _remove_unused(document: Rfs, target: Path) -> None:
     used |= {Path(name).name for name in document.get("inline_files", [])}
     for folder in (target / INDEX_FOLDER, target / INLINE_FOLDER):
         for item in folder.iterdir() if folder.is_dir() else ():
-            if item.name in used:
+            if item.name in used or not _is_ours(item):
                 continue
             if item.is_dir():
                 shutil.rmtree(item)

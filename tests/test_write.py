@@ -5,7 +5,7 @@ import pytest
 import zarr
 
 from shadowzarr import RfsBuilder, load_rfs, write_rfs
-from shadowzarr.errors import DamagedSourceError, OutputError
+from shadowzarr.errors import DamagedSourceError, OutputError, UsageError
 from shadowzarr.refs.inline import decode_inline, encode_inline
 
 
@@ -219,4 +219,43 @@ class TestOneFile:
         rfs["refs"]["a"] = "\udce9"  # cannot be written as UTF-8
         with pytest.raises(ValueError, match="JSON"):
             write_rfs(rfs, tmp_path / "x.json")
+        assert list(tmp_path.iterdir()) == []
+
+
+class TestWhatIsReplaced:
+    """References, and nothing else."""
+
+    @pytest.mark.parametrize("text", ["mine", "{}", '{"refs": 1}', "[]", '{"a": '])
+    @pytest.mark.parametrize("name", ["x.json", "x/refs.json"])
+    def test_a_file_that_holds_no_references_stays(self, tmp_path, name, text):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+        with pytest.raises(OutputError, match="only references are replaced"):
+            write_rfs(RfsBuilder().build(), tmp_path / name.partition("/")[0])
+        assert (tmp_path / name).read_text() == text
+
+    @pytest.mark.parametrize("text", ["", '{"refs": {}}', '{"version": 1, "refs": {"a": NaN}}'])
+    def test_references_and_empty_files_are_replaced(self, tmp_path, text):
+        (tmp_path / "x.json").write_text(text)
+        write_rfs(RfsBuilder().build(), tmp_path / "x.json")
+        assert document(tmp_path / "x.json")["version"] == 1
+
+    def test_folders_with_our_names_are_not_taken_for_ours(self, tmp_path):
+        (tmp_path / "index").mkdir()
+        (tmp_path / "index" / "chapter.txt").write_text("mine")
+        with pytest.raises(OutputError, match="index/chapter"):
+            write_rfs(RfsBuilder().build(), tmp_path)
+        assert tree(tmp_path) == ["index/chapter.txt"]
+
+    def test_what_somebody_put_beside_the_references_stays(self, tmp_path):
+        write_rfs(indexed()[0], tmp_path / "x")
+        (tmp_path / "x" / "index" / "notes.txt").write_text("mine")
+        (tmp_path / "x" / "README").write_text("mine")
+        write_rfs(RfsBuilder().build(), tmp_path / "x")
+        assert tree(tmp_path / "x") == ["README", "index/notes.txt", "refs.json"]
+
+    @pytest.mark.parametrize("rfs", ["session.nwb", None, {"version": 1}, ["refs"]])
+    def test_only_references_are_written(self, tmp_path, rfs):
+        with pytest.raises(UsageError, match="generate_rfs.* makes them, load_rfs"):
+            write_rfs(rfs, tmp_path / "x")
         assert list(tmp_path.iterdir()) == []
