@@ -10,16 +10,17 @@ import os
 
 import h5py
 
-from ..access.locations import without_query
-from ..errors import UsageError
+from ..access.locations import canonical, without_query
+from ..access.source_identity import Source, check_identity
+from ..errors import SourceChangedError, UsageError
 from ..refs.document import Rfs
 from .attributes import Optional, compare_attributes
 from .datasets import Choice, added_attributes, compare_dataset, dataset_kind
 from .document import check_document
-from .original import READ_ERRORS, Original, open_original
+from .original import READ_ERRORS, Original, identify_original, open_original
 from .references import References, load_references
 from .regions import SAMPLED_CHUNKS
-from .report import Mode, VerificationReport
+from .report import REPLACED, Mode, Plain, VerificationReport
 from .structure import Pair, Structure, walk
 from .tally import Tally
 
@@ -60,7 +61,8 @@ def verify_rfs(
     Returns
     -------
     VerificationReport
-        With every difference; what cannot be read from the references is one.
+        With every difference; what cannot be read from the references is one. When the source was
+        replaced (by its size, and ETag if remote), that is the only one, of kind ``"replaced"``.
 
     Raises
     ------
@@ -76,10 +78,35 @@ def verify_rfs(
     tally = Tally()
     references = load_references(refs, tally)
     source = os.fspath(against) if against is not None else _only_source(references.rfs)
-    with open_original(source, allow_external=allow_external) as original:
-        _compare(original, references, tally, Choice(mode, seed, sampled_chunks))
+    location = canonical(source)
+    found = identify_original(location)
+    if not _is_replaced(references.rfs, location, found, tally):
+        with open_original(location, found=found, allow_external=allow_external) as original:
+            _compare(original, references, tally, Choice(mode, seed, sampled_chunks))
     name = os.fspath(refs) if isinstance(refs, str | os.PathLike) else "references in memory"
     return tally.report(mode, seed, references=_shown(name), original=_shown(source))
+
+
+def _is_replaced(rfs: Rfs, location: str, found: Source | None, tally: Tally) -> bool:
+    """Whether the original is one of the sources and no longer the file that was indexed.
+
+    That is the one difference then: those of what is in the two files would only hide it.
+    """
+    entry = rfs.get("sources", {}).get(location)
+    if entry is None or found is None:
+        return False
+    indexed = Source(location, entry["size"], entry.get("etag"))
+    try:
+        check_identity(indexed, size=found.size, etag=found.etag)
+    except SourceChangedError:
+        tally.differ("", REPLACED, Plain(_identity_text(found)), Plain(_identity_text(indexed)))
+        return True
+    return False
+
+
+def _identity_text(source: Source) -> str:
+    size = "unknown size" if source.size is None else f"{source.size:,} bytes"
+    return size if source.etag is None else f"{size}, ETag {source.etag}"
 
 
 def _only_source(rfs: Rfs) -> str:

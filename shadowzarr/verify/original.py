@@ -19,9 +19,9 @@ from typing import Any
 
 import h5py
 
-from ..access.locations import canonical, is_remote, without_query
+from ..access.locations import is_remote, without_query
 from ..access.remfile import Remfile
-from ..access.sources import describe
+from ..access.sources import Source, describe
 from ..errors import DamagedSourceError, NotHDF5Error, SourceError, SourceNotFoundError
 
 Identity = tuple[int, int]
@@ -200,14 +200,32 @@ def _other_files(dataset: h5py.Dataset) -> list[str]:
     return [name.decode("utf-8", "surrogateescape") for name in names]
 
 
+def identify_original(location: str) -> Source | None:
+    """Size and ETag that a file has now; None when there is no such local file.
+
+    Parameters
+    ----------
+    location : str
+        Canonical. A local file has a size alone.
+    """
+    if is_remote(location):
+        return describe(location, url=location)
+    path = Path(location)
+    return Source(location, path.stat().st_size) if path.is_file() else None
+
+
 @contextlib.contextmanager
-def open_original(source: str | os.PathLike[str], *, allow_external: bool = False) -> Iterator[Original]:
+def open_original(
+    location: str, *, found: Source | None = None, allow_external: bool = False
+) -> Iterator[Original]:
     """Open the file that references are compared with.
 
     Parameters
     ----------
-    source : str or path
-        A local path or a URL. A URL is read through a file object of verification's own.
+    location : str
+        Canonical: an absolute path or a URL. A URL is read through a file object of verification's own.
+    found : Source, optional
+        What `identify_original` gave, which saves asking a server again.
     allow_external : bool
         Whether other files that a local one names may be read outside its folder.
 
@@ -217,9 +235,8 @@ def open_original(source: str | os.PathLike[str], *, allow_external: bool = Fals
         When the file cannot be opened.
     """
     _load_filters()
-    location = canonical(source)
     if is_remote(location):
-        with _remote(location) as file:
+        with _remote(found or describe(location, url=location)) as file:
             yield Original(file, None, allow_external=allow_external)
         return
     path = Path(location)
@@ -242,10 +259,10 @@ def _local(path: Path) -> h5py.File:
 
 
 @contextlib.contextmanager
-def _remote(url: str) -> Iterator[h5py.File]:
-    stream = Remfile(describe(url, url=url))
+def _remote(source: Source) -> Iterator[h5py.File]:
+    stream = Remfile(source)
     try:
-        with _opened_file(stream, without_query(url)) as file:
+        with _opened_file(stream, without_query(source.url)) as file:
             yield file
     finally:
         stream.close()

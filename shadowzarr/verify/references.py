@@ -1,6 +1,6 @@
 """The references, as a user of zarr sees them, and as they stand in the document.
 
-Values and listings come through `open_rfs` and zarr, like anybody's. The metadata documents are read
+Values and listings come through the public store and zarr, like anybody's. The metadata documents are read
 as they are stored besides, because a reader does not see whether they are strict JSON and how their
 attributes are encoded.
 """
@@ -21,7 +21,7 @@ from ..access.locations import canonical
 from ..attributes import decode_attributes
 from ..refs.document import Rfs, SkippedEntry
 from ..store.load_rfs import load_rfs
-from ..store.open_rfs import open_rfs
+from ..store.open_rfs import open_loaded
 from .stored_attributes import Decoded, decode, strict_json
 from .tally import Tally, printable
 
@@ -200,7 +200,7 @@ def load_references(refs: str | os.PathLike[str] | Rfs, tally: Tally) -> Referen
     rfs = load_rfs(refs)
     if not isinstance(refs, Mapping):
         _check_file(Path(canonical(refs)), tally)
-    return References(rfs, open_rfs(rfs), tally)
+    return References(rfs, open_loaded(rfs), tally)
 
 
 def _check_file(path: Path, tally: Tally) -> None:

@@ -18,6 +18,10 @@ COUNTED = ("groups", "arrays", "attributes", "links", "chunks", "bytes")
 """What a report counts: objects, attributes and links compared, chunks and bytes of values compared."""
 
 
+REPLACED = "replaced"
+"""Kind of the one difference when the original is not the file that was indexed."""
+
+
 @dataclass(frozen=True, slots=True)
 class Difference:
     """One thing that the references say otherwise than the original.
@@ -122,6 +126,9 @@ class VerificationReport:
         limit : int
             How many differences, and how many objects left out, to name.
         """
+        replaced = next((each for each in self.differences if each.kind == REPLACED), None)
+        if replaced is not None:
+            return _replaced_line(self.original, replaced)
         lines = [self._verdict(), self._counted()]
         lines += _listed("difference", [_difference_line(each) for each in self.differences], limit)
         lines += _listed("left out", [f"{each.path}: {each.reason}" for each in self.left_out], limit)
@@ -136,12 +143,19 @@ class VerificationReport:
         if self.equal:
             return f"equal ({compared})"
         kinds = Counter(each.kind for each in self.differences)
-        return f"{len(self.differences)} differences ({compared}): " + ", ".join(
-            f"{count} {kind}" for kind, count in kinds.most_common()
-        )
+        number = f"{len(self.differences)} difference{'s' if len(self.differences) > 1 else ''}"
+        named = ", ".join(f"{count} {kind}" for kind, count in kinds.most_common())
+        return f"{number} ({compared}): {named}"
 
     def _counted(self) -> str:
         return "compared " + ", ".join(f"{self.counts.get(name, 0):,} {name}" for name in COUNTED)
+
+
+def _replaced_line(original: str, difference: Difference) -> str:
+    return (
+        f"different: {original} is not the file that was indexed (it has {difference.original}; when it was "
+        f"indexed it had {difference.references}); generate the references again"
+    )
 
 
 def _difference_line(difference: Difference) -> str:

@@ -9,7 +9,7 @@ import h5py
 import numpy as np
 import pytest
 
-from shadowzarr import RfsBuilder, generate_rfs, verify_rfs
+from shadowzarr import RfsBuilder, generate_rfs, verify_rfs, write_rfs
 from shadowzarr.errors import (
     InvalidReferencesError,
     NotHDF5Error,
@@ -304,3 +304,61 @@ def test_the_same_seed_gives_the_same_report(small):
     assert one == other
     assert 10 <= one.counts["chunks"] < 20
     assert verify_rfs(refs, mode="full").counts["chunks"] == 1000
+
+
+# --- an original that was replaced ----------------------------------------------
+
+
+def replaced(report):
+    (only,) = report.differences
+    assert (only.path, only.kind) == ("/", "replaced")
+    assert report.counts["arrays"] == 0
+    (line,) = report.summary().splitlines()
+    assert "is not the file that was indexed" in line
+    return line
+
+
+def test_a_local_file_of_another_size_is_one_difference(small):
+    refs = generate_rfs(small / "main.h5")
+    before = (small / "main.h5").stat().st_size
+    with h5py.File(small / "main.h5", "w") as file:
+        file["other"] = np.arange(4000)
+    line = replaced(verify_rfs(refs))
+    assert f"when it was indexed it had {before:,} bytes" in line
+    assert replaced(verify_rfs(refs, small / "main.h5")) == line
+
+
+def test_a_local_file_of_the_same_size_is_compared(small):
+    refs = generate_rfs(small / "main.h5")
+    with h5py.File(small / "main.h5", "r+") as file:
+        file["x"][0] = 99
+        file["x"].id.flush()
+    assert found(verify_rfs(refs)) == [("/x", "values")]
+
+
+def test_another_file_that_is_named_is_compared_whatever_its_size(small):
+    refs = generate_rfs(small / "main.h5")
+    with h5py.File(small / "other.h5", "w") as file:
+        file["x"] = VALUES
+        file["y"] = np.arange(4000)
+    assert ("/y", "missing") in found(verify_rfs(refs, small / "other.h5"))
+
+
+def test_a_remote_file_with_another_etag_is_one_difference(small):
+    with RangeServer(small) as server:
+        refs = generate_rfs(server.url("main.h5"))
+        assert verify_rfs(refs).equal
+        with h5py.File(small / "main.h5", "r+") as file:
+            file["x"][0] = 99
+        assert refs["sources"][server.url("main.h5")]["size"] == (small / "main.h5").stat().st_size
+        assert "ETag" in replaced(verify_rfs(refs))
+
+
+def test_references_are_loaded_and_checked_once(small, monkeypatch):
+    from shadowzarr.store import load_rfs as module
+
+    checked = []
+    monkeypatch.setattr(module, "check_document", lambda _document, name: checked.append(name))
+    write_rfs(generate_rfs(small / "main.h5"), small / "x.json")
+    assert verify_rfs(small / "x.json").equal
+    assert len(checked) == 1

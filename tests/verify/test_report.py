@@ -47,6 +47,7 @@ def test_summary_names_differences_and_counts():
     assert "/y" not in text
     assert "difference: and 1 more" in text
     assert "3 arrays" in text
+    assert report(differences=[("x", "values")]).summary().startswith("1 difference (all values): 1 values")
     assert "12,345 bytes" in text
     assert "left out: /odd: a time type" in text
     assert MAPPINGS["text"] in text
