@@ -5,6 +5,7 @@ The policy is pure (which pause after which failure); waiting and sending are do
 
 from __future__ import annotations
 
+import logging
 import random
 import time
 from collections.abc import Mapping
@@ -31,6 +32,10 @@ READ_TIMEOUT = 60.0
 WHOLE_TIMEOUT = 600.0
 """Seconds for one request in all: 64 MiB over a link of 1 Mbit/s."""
 
+TOLD_AFTER = 2.0
+"""Seconds of failed tries after which it is told that there are some, once for each request."""
+
+_waiting = logging.getLogger("shadowzarr.waiting")
 _TRANSIENT = frozenset({408, 425, 429})
 _LASTING_5XX = frozenset({501, 505})  # the server cannot do it, now or later
 
@@ -80,6 +85,7 @@ class Retries:
     policy: RetryPolicy
     failures: int = 0
     _started: float = field(default_factory=time.monotonic)
+    _is_told: bool = False
 
     def pause_after(self, error: ShadowzarrError) -> float:
         """Seconds to wait before the next try.
@@ -99,8 +105,12 @@ class Retries:
             raise error
         asked = error.retry_after if isinstance(error, TransientReadError) else None
         pause = max(self.policy.pause(self.failures), asked or 0.0)
-        if time.monotonic() - self._started + pause > self.policy.total:
+        passed = time.monotonic() - self._started + pause
+        if passed > self.policy.total:
             raise error
+        if passed > TOLD_AFTER and not self._is_told:
+            self._is_told = True
+            _waiting.info("%s; still trying (%d of %d tries)", error, self.failures, self.policy.attempts)
         return pause
 
 

@@ -104,14 +104,24 @@ def _from_file_url(url: str) -> str:
 def _from_dandi_path(text: str) -> str:
     match = _DANDI.match(text)
     if match is None:
-        raise UsageError(
-            f"{text!r} is not a DANDI path; expected dandi://<archive>/<dandiset>[@version]/<path>"
-        )
+        raise UsageError(_not_a_dandi_path(text))
     archive = archive_named(match["archive"])
     if archive is None:
         names = ", ".join(sorted(a.name for a in known_archives()))
         raise UsageError(f"no archive is named {match['archive']!r}; known are {names}")
     return _look_up(archive, match["dandiset"], match["version"], match["path"])
+
+
+def _not_a_dandi_path(text: str) -> str:
+    expected = (
+        f"{text!r} is not a DANDI path; expected dandi://<archive>/<dandiset>[@version]/<path>, where "
+        "<dandiset> is six digits"
+    )
+    archive, _, rest = text.removeprefix("dandi://").partition("/")
+    digits = re.match(r"\d{1,5}(?=[@/])", rest)
+    if digits is None:
+        return expected
+    return f"{expected}; did you mean dandi://{archive}/{digits[0].zfill(6)}{rest[len(digits[0]) :]}?"
 
 
 def _from_http(url: str) -> str:

@@ -7,6 +7,7 @@ server ends them all.
 from __future__ import annotations
 
 import contextlib
+import os
 import socket
 import threading
 import traceback
@@ -108,9 +109,14 @@ class LoopbackServer:
         Raises
         ------
         OSError
-            When the address is in use or not ours.
+            When the address is in use or not ours; its text names the port.
         """
-        self._listener = socket.create_server(self._address, backlog=_BACKLOG)
+        try:
+            self._listener = socket.create_server(self._address, backlog=_BACKLOG)
+        except OSError as error:
+            host, port = self._address
+            reason = os.strerror(error.errno) if error.errno else str(error)
+            raise OSError(error.errno, f"port {port} of {host}: {reason}") from None
         self.stopping.clear()
         self._acceptor = threading.Thread(target=self._accept, name="loopback-accept", daemon=True)
         self._acceptor.start()

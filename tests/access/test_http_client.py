@@ -141,3 +141,14 @@ def test_the_total_time_is_bounded(monkeypatch):
 
 def test_the_program_says_its_name():
     assert user_agent().startswith("shadowzarr/")
+
+
+def test_long_waits_are_told_once(caplog, monkeypatch):
+    monkeypatch.setattr(http_client, "TOLD_AFTER", 1.0)
+    retries = Retries(RetryPolicy(attempts=9, first_pause=0.8, factor=4.0, longest_pause=99.0, total=1e6))
+    with caplog.at_level("INFO", logger="shadowzarr.waiting"):
+        retries.pause_after(TransientReadError("host: busy"))
+        assert caplog.messages == []
+        for _ in range(3):
+            retries.pause_after(TransientReadError("host: busy"))
+    assert caplog.messages == ["host: busy; still trying (2 of 9 tries)"]

@@ -158,3 +158,22 @@ def test_an_unknown_archive_lists_the_known():
 def test_a_page_without_a_file_says_what_is_missing(archive):
     with pytest.raises(UsageError, match="location="):
         canonical(f"{archive.web_urls[0]}/dandiset/000409/draft")
+
+
+@pytest.mark.parametrize(
+    ("path", "hint"),
+    [
+        ("dandi://dandi/1/a.nwb", "did you mean dandi://dandi/000001/a.nwb?"),
+        ("dandi://dandi/409@draft/b/a.nwb", "did you mean dandi://dandi/000409@draft/b/a.nwb?"),
+    ],
+)
+def test_a_dandiset_of_fewer_than_six_digits(path, hint):
+    with pytest.raises(UsageError, match="six digits") as caught:
+        canonical(path)
+    assert str(caught.value).endswith(hint)
+
+
+@pytest.mark.parametrize("path", ["dandi://dandi/abc/a.nwb", "dandi://dandi", "dandi://dandi/0000001/a.nwb"])
+def test_a_dandi_path_without_a_hint(path):
+    with pytest.raises(UsageError, match="six digits$"):
+        canonical(path)

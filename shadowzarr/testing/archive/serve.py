@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import threading
@@ -52,9 +53,7 @@ def serve_folder(
     try:
         server.start()
     except OSError as error:
-        raise UsageError(
-            f"cannot listen on {host} (ports {api_port} and {store_port}): {error}; choose other ports"
-        ) from error
+        raise UsageError(_cannot_listen(error)) from None
     try:
         with _interrupted_by_sigterm():
             announce(announcement(server, archive))
@@ -63,6 +62,14 @@ def serve_folder(
         pass  # this is how it is stopped
     finally:
         server.close()
+
+
+def _cannot_listen(error: OSError) -> str:
+    if error.errno == errno.EADDRINUSE:
+        advice = "stop the program that listens there, or choose other ports (0 takes a free one)"
+    else:
+        advice = "choose other ports (0 takes a free one)"
+    return f"cannot listen on {error.strerror}; {advice}"
 
 
 def announcement(server: ArchiveServer, archive: FolderArchive) -> str:

@@ -57,5 +57,8 @@ def test_signals_end_it(folder, number):
 def test_what_cannot_be_served(folder, tmp_path):
     with pytest.raises(UsageError, match="is not a folder"):
         serve_folder(tmp_path / "none", announce=pytest.fail)
-    with RangeServer(folder) as other, pytest.raises(UsageError, match="choose other ports"):
-        serve_folder(folder, api_port=other.port, announce=pytest.fail)
+    with RangeServer(folder) as other:
+        for ports in ({"api_port": other.port}, {"store_port": other.port}):
+            with pytest.raises(UsageError, match=f"port {other.port} of 127.*choose other ports") as caught:
+                serve_folder(folder, announce=pytest.fail, **ports)
+            assert "Errno" not in str(caught.value)
