@@ -1,19 +1,22 @@
 """The command itself: which verbs there are, and how an error ends.
 
-Every error is one line on the standard error stream, without a traceback unless ``--debug`` is given.
+Every error is one line on the standard error stream, without a traceback unless ``--debug`` is given;
+a line before it may say what is waited for.
 Exit codes: 0 done, 1 failed (or, for ``verify``, different), 2 called wrongly, 3 done but something was
 left out, 130 interrupted.
 """
 
 from __future__ import annotations
 
+import contextlib
+import logging
 import os
 import sys
 import traceback
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
-from cyclopts import App, CycloptsError
+from cyclopts import App, CycloptsError, MissingArgumentError
 
 from ..errors import ShadowzarrError
 
@@ -23,7 +26,15 @@ LEFT_OUT: Final = 3
 INTERRUPTED: Final = 130
 
 DEBUG = "--debug"
-VERBS = ("generate", "info", "verify", "archive")
+_WAITING: Final = logging.getLogger("shadowzarr.waiting")
+VERBS = {
+    "generate": "Write references for an HDF5 file.",
+    "info": "Show what references hold, and where its bytes are.",
+    "verify": "Compare references with the file that they describe.",
+    "to-hdf5": "Write the HDF5 file that references describe.",
+    "archive": "Serve a folder of NWB files as a DANDI archive, on this machine only, until Ctrl-C.",
+}
+"""What there is to do, with the first line of each verb's own help, which is not imported for a list."""
 
 
 def _version() -> str:
@@ -32,17 +43,22 @@ def _version() -> str:
     return version("shadowzarr")
 
 
-app = App(
-    name="shadowzarr",
-    help="HDF5 files as Zarr v3, without copying a byte.",
-    help_epilogue=f"With {DEBUG}, an error shows where it was raised.",
-    help_format="plaintext",
-    version=_version,
-    suppress_keyboard_interrupt=False,
-    result_action="return_value",
-)
-for _verb in VERBS:
-    app.command(f"shadowzarr.cli.{_verb}:{_verb}", name=_verb)
+def _app(given: Sequence[str]) -> App:
+    """The command; a verb that is asked for gives its own help, which says more than its line here."""
+    app = App(
+        name="shadowzarr",
+        help="HDF5 files as Zarr v3, without copying a byte.",
+        help_epilogue=f"With {DEBUG}, an error shows where it was raised.",
+        help_format="plaintext",
+        version=_version,
+        suppress_keyboard_interrupt=False,
+        result_action="return_value",
+    )
+    for verb, line in VERBS.items():
+        lines = {} if verb in given[:1] else {"help": line}
+        function = verb.replace("-", "_")
+        app.command(f"shadowzarr.cli.{function}:{function}", name=verb, **lines)
+    return app
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -63,7 +79,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if debug:
         given.remove(DEBUG)
     try:
-        code = app(given, exit_on_error=False, print_error=False)
+        with _notices():
+            code = _app(given)(given, exit_on_error=False, print_error=False)
         sys.stdout.flush()
     except KeyboardInterrupt:
         return INTERRUPTED
@@ -77,8 +94,27 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return code if isinstance(code, int) else 0
 
 
+@contextlib.contextmanager
+def _notices() -> Iterator[None]:
+    """Say on the standard error stream what is waited for; the library tells it as a log message."""
+    handler = logging.StreamHandler()
+    handler.setFormatter(logging.Formatter("shadowzarr: %(message)s"))
+    before = _WAITING.level
+    _WAITING.addHandler(handler)
+    _WAITING.setLevel(logging.INFO)
+    try:
+        yield
+    finally:
+        _WAITING.removeHandler(handler)
+        _WAITING.setLevel(before)
+
+
 def _usage(error: CycloptsError) -> str:
-    return f"{_one_line(str(error))} (see shadowzarr --help)"
+    verb = "".join(f" {part}" for part in error.command_chain or ())
+    text = _one_line(str(error))
+    if isinstance(error, MissingArgumentError) and error.argument is not None and not error.keyword:
+        text = f"{verb.strip()} needs {error.argument.name.lstrip('-').upper()}"
+    return f"{text} (see shadowzarr{verb} --help)"
 
 
 def _message(error: Exception) -> str:
@@ -97,6 +133,14 @@ def _one_line(text: str) -> str:
 
 def _fail(message: str, code: int, *, debug: bool) -> int:
     if debug:
+        _show_causes(sys.exception())
         traceback.print_exc()
     print(f"shadowzarr: error: {message}", file=sys.stderr)
     return code
+
+
+def _show_causes(error: BaseException | None) -> None:
+    """Let a traceback show what errors hide that were raised ``from None``."""
+    while error is not None:
+        error.__suppress_context__ = False
+        error = error.__cause__ or error.__context__

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
-from .left_out import left_out_lines
+from .left_out import document_name, left_out_lines
 from .totals import plural, size_text, totals_of
 
 LEFT_OUT_CODE = 3
 """The exit code when the references leave something out."""
 
-MOST_NAMED = 50
+MOST_NAMED = 20
 """How many objects left out are named; the document names all."""
 
 
@@ -43,15 +44,16 @@ def generate(
 ) -> int:
     """Write references for an HDF5 file.
 
-    Ends with 0 when all of the file is represented, and with 3 when something is left out.
+    Ends with 0 when all of the file is represented, and with 3 when something is left out by name.
+
+    Ends with 1 on failure, with OUT as it was before, and with 2 when the command line is wrong.
 
     Parameters
     ----------
     source
         The HDF5 file: a path, an http(s) or s3 URL, or a DANDI URL.
     out
-        Where to write: a path ending in .json for one file with every chunk listed, any other path for
-        a directory.
+        A path ending in .json for one file with every chunk listed; any other path for a directory.
     local_hdf5_path
         A local copy of the file at SOURCE, which is read in its place.
     chunk_index_threshold
@@ -65,9 +67,9 @@ def generate(
     allow_external
         Read other files that the HDF5 file names, also outside its folder.
     force
-        Replace OUT when it exists.
+        Replace OUT when it holds references. Anything else is never replaced.
     """
-    _check_output(out, force=force)
+    _check_output(out, force=force, sources=(source, local_hdf5_path))
     from ..formats.hdf5.generate import generate_rfs
     from ..write import write_rfs
 
@@ -85,23 +87,38 @@ def generate(
     write_rfs(rfs, out)
     print(_made(rfs, out, time.monotonic() - start, events.requests))
     skipped = rfs.get("skipped", [])
-    for line in left_out_lines(((e["path"], e["kind"], e["reason"]) for e in skipped), limit=MOST_NAMED):
+    entries = ((e["path"], e["kind"], e["reason"]) for e in skipped)
+    for line in left_out_lines(entries, limit=MOST_NAMED, where=document_name(out)):
         print(line)
     return LEFT_OUT_CODE if skipped else 0
 
 
-def _check_output(out: str, *, force: bool) -> None:
+def _check_output(out: str, *, force: bool, sources: Iterable[str | None]) -> None:
     """Refuse at once what would be refused after the work."""
     from ..errors import OutputError
+    from ..write import check_replaceable
 
     path = Path(out)
-    if path.exists() and not force:
-        raise OutputError(f"{out} exists; give --force to replace it")
+    if any(source is not None and _is_same_file(source, path) for source in sources):
+        raise OutputError(
+            f"{out} is the source itself and is never written to; name another place for the references, "
+            f"such as {path.with_suffix('.shadowzarr')}"
+        )
     parent = path.absolute().parent
     if not parent.is_dir():
         raise OutputError(f"{out} cannot be written: there is no directory {parent}")
     if not os.access(parent, os.W_OK):
         raise OutputError(f"{out} cannot be written: {parent} is not writable")
+    check_replaceable(path)
+    if path.exists() and not force:
+        raise OutputError(f"{out} exists; give --force to replace it")
+
+
+def _is_same_file(source: str, path: Path) -> bool:
+    try:
+        return path.samefile(source.removeprefix("file://"))
+    except (OSError, ValueError):
+        return False  # one of them does not exist, or the source is a URL
 
 
 class _Last:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import sys
+from typing import Annotated
+
+from cyclopts import Parameter
 
 
-def info(refs: str, path: str = "", /) -> int:
+def info(refs: str, path: str = "", /, *, json: Annotated[bool, Parameter(negative="")] = False) -> int:
     """Show what references hold, and where its bytes are.
 
     Parameters
@@ -14,16 +17,28 @@ def info(refs: str, path: str = "", /) -> int:
         A document (.json), a directory of one, or a URL.
     path
         A group, to show what is in it; or an array, to show how its chunks lie in the file.
+    json
+        Print all of it as JSON.
     """
     from ..store.load_rfs import load_rfs
+    from .info_json import array_record, group_record
     from .tree import array_lines, group_lines, node_at
 
     rfs = load_rfs(refs)
     path = path.strip("/")
     node = node_at(rfs, path)
-    lines = array_lines(rfs, path) if node["node_type"] == "array" else group_lines(rfs, path)
-    _show(lines)
+    is_array = node["node_type"] == "array"
+    if json:
+        _print_json(array_record(rfs, path) if is_array else group_record(rfs, path))
+    else:
+        _show(array_lines(rfs, path) if is_array else group_lines(rfs, path))
     return 0
+
+
+def _print_json(record: object) -> None:
+    import json
+
+    print(json.dumps(record, indent=1, ensure_ascii=False))
 
 
 def _show(lines: list[str]) -> None:

@@ -12,6 +12,7 @@ from ..refs import gen
 from ..refs.document import Rfs
 from ..refs.inline import decode_inline
 from .file_map import file_map, order_text, runs
+from .left_out import shortened
 from .places import Places, places_of
 from .totals import METADATA, plural, size_text
 
@@ -49,7 +50,7 @@ def all_nodes(rfs: Rfs) -> dict[str, Metadata]:
 def group_lines(rfs: Rfs, path: str) -> list[str]:
     """A group and everything in it, as a tree, with a line for each array."""
     nodes = all_nodes(rfs)
-    where = _where(rfs)
+    where = where_chunks_are(rfs)
     lines = [f"/{path}" if path else "/"]
     _add_members(lines, nodes, where, path, "")
     return [*lines, "", *_summary(rfs)]
@@ -58,7 +59,7 @@ def group_lines(rfs: Rfs, path: str) -> list[str]:
 def _add_members(
     lines: list[str], nodes: dict[str, Metadata], where: dict[str, str], path: str, indent: str
 ) -> None:
-    members = _members(nodes, path) + [f"{name} → {to}" for name, to in _links(nodes[path])]
+    members = _members(nodes, path) + [f"{name} → {to}" for name, to in links_of(nodes[path])]
     for number, member in enumerate(members):
         last = number == len(members) - 1
         child = f"{path}/{member}" if path else member
@@ -72,7 +73,8 @@ def _members(nodes: dict[str, Metadata], path: str) -> list[str]:
     return [p[len(prefix) :] for p in nodes if p and p.startswith(prefix) and "/" not in p[len(prefix) :]]
 
 
-def _links(node: Metadata) -> list[tuple[str, str]]:
+def links_of(node: Metadata) -> list[tuple[str, str]]:
+    """Names and targets of a group's links."""
     return [(link["name"], link["path"]) for link in node.get("attributes", {}).get("_LINKS", [])]
 
 
@@ -88,7 +90,7 @@ def _member_line(nodes: dict[str, Metadata], where: dict[str, str], path: str, n
         for part in (
             name,
             f"{shape_text(node['shape'])} {type_text(node)}",
-            f"chunks {shape_text(chunk_shape(node))}" if node["shape"] else "",
+            chunks_text(node) if node["shape"] else "",
             codecs,
             where.get(path, "no chunks"),
         )
@@ -96,7 +98,7 @@ def _member_line(nodes: dict[str, Metadata], where: dict[str, str], path: str, n
     )
 
 
-def _where(rfs: Rfs) -> dict[str, str]:
+def where_chunks_are(rfs: Rfs) -> dict[str, str]:
     """Where the chunks of each array are, in a word or two; reads no index."""
     counts: Counter[tuple[str, str]] = Counter()
     for key, value in rfs["refs"].items():
@@ -123,20 +125,19 @@ def _summary(rfs: Rfs) -> list[str]:
         f"source  {url}  {size_text(entry['size'])}" + (f"  ETag {entry['etag']}" if "etag" in entry else "")
         for url, entry in rfs.get("sources", {}).items()
     ]
-    lines += [f"copied  {entry['path']}: {entry['what']}" for entry in rfs.get("converted", [])]
-    lines += [f"left out  {entry['path']}: {entry['reason']}" for entry in rfs.get("skipped", [])]
-    return lines
+    copied = [f"copied  {entry['path']}: {entry['what']}" for entry in rfs.get("converted", [])]
+    left_out = [f"left out  {entry['path']}: {entry['reason']}" for entry in rfs.get("skipped", [])]
+    return lines + shortened(copied, rest="--json shows all") + shortened(left_out, rest="--json shows all")
 
 
 def array_lines(rfs: Rfs, path: str) -> list[str]:
     """One array: its metadata, and a picture of how its chunks lie in the file."""
     node = node_at(rfs, path)
-    grid = [-(-extent // edge) for extent, edge in zip(node["shape"], chunk_shape(node), strict=True)]
     lines = [
         f"/{path}",
         f"  shape       {shape_text(node['shape'])}",
         f"  data type   {type_text(node)}",
-        f"  chunks      {shape_text(chunk_shape(node))}, {plural(math.prod(grid), 'chunk')}",
+        f"  chunks      {chunks_text(node)}",
         f"  codecs      {codec_text(node) or 'none'}",
         f"  fill value  {json.dumps(node['fill_value'])}",
     ]
@@ -181,6 +182,18 @@ def chunk_shape(node: Metadata) -> list[int]:
     """Chunk shape in an array's metadata."""
     shape: list[int] = node["chunk_grid"]["configuration"]["chunk_shape"]
     return shape
+
+
+def chunk_count(node: Metadata) -> int:
+    """How many chunks an array is cut into, written or not."""
+    edges = zip(node["shape"], chunk_shape(node), strict=True)
+    return math.prod(-(-extent // edge) if extent else 0 for extent, edge in edges)
+
+
+def chunks_text(node: Metadata) -> str:
+    """Number and shape of an array's chunks: ``10 chunks of 400 × 10``."""
+    number = plural(chunk_count(node), "chunk")
+    return f"{number} of {shape_text(chunk_shape(node))}" if node["shape"] else number
 
 
 def type_text(node: Metadata) -> str:

@@ -1,8 +1,10 @@
 """The command as a user runs it: exit codes, messages, and what help imports."""
 
 import contextlib
+import importlib
 import io
 import json
+import logging
 import os
 import re
 import signal
@@ -13,7 +15,10 @@ import h5py
 import numpy as np
 import pytest
 
+from shadowzarr.access import archives
+from shadowzarr.access.http_client import RetryPolicy
 from shadowzarr.cli import main
+from shadowzarr.cli.command import VERBS
 from shadowzarr.testing import RangeServer
 
 HEAVY = {"zarr", "h5py", "numpy", "prefect", "obstore", "httpx", "pydantic", "numcodecs"}
@@ -40,10 +45,10 @@ def call(*arguments):
 
 def error_of(result):
     """The one line on the standard error stream."""
-    lines = result.stderr.splitlines()
-    assert len(lines) == 1, result.stderr
-    assert lines[0].startswith("shadowzarr: error: ")
-    return lines[0].removeprefix("shadowzarr: error: ")
+    *notices, line = result.stderr.splitlines()
+    assert all(notice.endswith(" tries)") for notice in notices), result.stderr
+    assert line.startswith("shadowzarr: error: ")
+    return line.removeprefix("shadowzarr: error: ")
 
 
 @pytest.fixture(scope="module")
@@ -87,9 +92,28 @@ def test_help_imports_nothing_heavy(arguments):
     assert loaded & HEAVY == set()
 
 
-def test_help_names_every_verb_and_option():
-    text = call("--help").stdout
-    assert all(verb in text for verb in ("generate", "info", "verify", "archive"))
+def test_help_says_of_every_verb_what_it_does():
+    text = re.sub(r"[│\s]+", " ", call("--help").stdout)
+    for verb, line in VERBS.items():
+        assert f"{verb} {line}" in text
+        name = verb.replace("-", "_")
+        function = getattr(importlib.import_module(f"shadowzarr.cli.{name}"), name)
+        assert function.__doc__.splitlines()[0] == line
+
+
+def test_help_of_generate_says_how_it_ends():
+    text = call("generate", "--help").stdout
+    assert all(f"with {code}" in text for code in (0, 1, 2, 3))
+
+
+def test_it_runs_as_a_module(made):
+    command = [sys.executable, "-m", "shadowzarr", "info", "missing"]
+    result = subprocess.run(command, capture_output=True, text=True, cwd=made)
+    assert result.returncode == 1
+    assert "no references at" in error_of(result)
+
+
+def test_help_names_every_option():
     text = call("generate", "--help").stdout
     for option in (
         "--local-hdf5-path",
@@ -141,6 +165,21 @@ def test_generate_names_what_it_leaves_out(made, tmp_path):
     assert (tmp_path / "out.json").exists()
 
 
+def test_many_objects_left_out_are_shortened(tmp_path):
+    with h5py.File(tmp_path / "many.h5", "w") as file:
+        file["x"] = np.arange(500.0)
+        for number in range(25):
+            regions = file.create_dataset(f"r{number:02}", shape=(1,), dtype=h5py.regionref_dtype)
+            regions[0] = file["x"].regionref[:3]
+    for out, where in (("out", "out/refs.json"), ("out.json", "out.json")):
+        lines = call("generate", tmp_path / "many.h5", tmp_path / out).stdout.splitlines()
+        assert len(lines) == 22
+        assert lines[-1] == f'... and 5 more; see "skipped" in {tmp_path / where}'
+    lines = call("info", tmp_path / "out").stdout.splitlines()
+    assert lines[-1] == "... and 5 more; --json shows all"
+    assert len(json.loads(call("info", tmp_path / "out", "--json").stdout)["skipped"]) == 25
+
+
 def test_generate_with_error_leaves_nothing(made, tmp_path):
     result = call("generate", made / "partly.h5", tmp_path / "out.json", "--on-unsupported", "error")
     assert result.returncode == 1
@@ -159,13 +198,37 @@ def test_generate_with_a_threshold(made, tmp_path):
 
 def test_generate_does_not_replace_unless_told(made, tmp_path):
     out = tmp_path / "out.json"
-    out.write_text("mine")
+    out.write_text('{"version": 1, "refs": {}}')
     result = run("generate", made / "good.h5", out)
     assert result.returncode == 1
     assert "--force" in error_of(result)
-    assert out.read_text() == "mine"
+    assert json.loads(out.read_text())["refs"] == {}
     assert run("generate", made / "good.h5", out, "--force").returncode == 0
     assert json.loads(out.read_text())["refs"]
+
+
+@pytest.mark.parametrize("force", [[], ["--force"]])
+def test_generate_never_replaces_another_file(made, tmp_path, force):
+    for name in ("out.json", "out"):
+        (tmp_path / name).write_text("mine")
+        result = call("generate", made / "good.h5", tmp_path / name, *force)
+        assert result.returncode == 1
+        assert "only references are replaced" in error_of(result)
+        assert (tmp_path / name).read_text() == "mine"
+
+
+@pytest.mark.parametrize("force", [[], ["--force"]])
+def test_generate_never_writes_to_its_source(made, tmp_path, force):
+    source = tmp_path / "session.json"
+    source.write_bytes((made / "good.h5").read_bytes())
+    (tmp_path / "link").symlink_to(source)
+    for arguments in ([source, source], [source, tmp_path / "link"], [f"file://{source}", source]):
+        result = call("generate", *arguments, *force)
+        assert result.returncode == 1
+        assert "is the source itself" in error_of(result)
+    local = ["http://127.0.0.1:1/x", source, "--local-hdf5-path", source]
+    assert "is the source itself" in error_of(call("generate", *local, *force))
+    assert source.read_bytes() == (made / "good.h5").read_bytes()
 
 
 @pytest.mark.parametrize("force", [[], ["--force"]])
@@ -225,7 +288,9 @@ def test_an_output_folder_without_permission(made, tmp_path):
     [
         (["generate", "a", "b", "--chunk-index-treshold", "5"], "--chunk-index-threshold"),
         (["generat", "a"], "generate"),
-        (["generate", "a"], "--out"),
+        (["generate", "a"], "generate needs OUT (see shadowzarr generate --help)"),
+        (["info"], "info needs REFS (see shadowzarr info --help)"),
+        (["generate", "a", "b", "--inline-limit"], "--inline-limit"),
         (["generate", "a", "b", "--inline-limit", "much"], "--inline-limit"),
         (["generate", "a", "b", "--inline-limit", "-1"], "--inline-limit"),
         (["generate", "a", "b", "--chunk-index-threshold", "few"], "few"),
@@ -245,6 +310,27 @@ def test_an_unknown_option_ends_the_process_with_2():
     assert result.returncode == 2
     assert "--force" in error_of(result)
     assert result.stdout == ""
+
+
+def test_a_long_wait_is_told(tmp_path, monkeypatch):
+    from shadowzarr.access import http_client
+
+    monkeypatch.setattr(http_client, "TOLD_AFTER", 0.0)
+    monkeypatch.setattr(http_client, "DEFAULT_RETRIES", RetryPolicy(attempts=3, first_pause=0.001))
+    monkeypatch.setattr(archives, "_registered", dict(archives._registered))
+    archives.register_archive("http://127.0.0.1:1/api", name="nowhere")
+    result = call("generate", "dandi://nowhere/000001/a.nwb", tmp_path / "out")
+    assert result.returncode == 1
+    notice, _ = result.stderr.splitlines()
+    assert notice.startswith("shadowzarr: http://127.0.0.1:1/api")
+    assert notice.endswith("still trying (1 of 3 tries)")
+    assert "cannot be reached" in error_of(result)
+    assert logging.getLogger("shadowzarr.waiting").handlers == []
+
+
+def test_debug_shows_the_causes_that_are_hidden_without(made):
+    assert "FileNotFoundError" not in call("info", made / "missing").stderr
+    assert "FileNotFoundError" in call("info", made / "missing", "--debug").stderr
 
 
 def test_debug_shows_where(made, tmp_path):
@@ -291,6 +377,25 @@ def test_strict_counts_what_is_left_out(made, tmp_path):
     assert call("verify", tmp_path / "out.json", "--strict").returncode == 1
 
 
+def test_verify_of_a_replaced_original_is_one_line(made, tmp_path):
+    (tmp_path / "x.h5").write_bytes((made / "good.h5").read_bytes())
+    call("generate", tmp_path / "x.h5", tmp_path / "x")
+    with (tmp_path / "x.h5").open("ab") as file:
+        file.write(b"more")
+    result = call("verify", tmp_path / "x")
+    assert result.returncode == 1
+    (line,) = result.stdout.splitlines()
+    assert "x.h5 is not the file that was indexed" in line
+
+
+@pytest.mark.parametrize("verb", ["info", "verify"])
+def test_an_hdf5_file_in_place_of_references(made, verb):
+    result = call(verb, made / "good.h5")
+    assert result.returncode == 1
+    assert "is an HDF5 file" in error_of(result)
+    assert f"shadowzarr generate {made / 'good.h5'} OUT" in error_of(result)
+
+
 @pytest.mark.parametrize("refs", ["missing", "text.h5", "."])
 def test_verify_without_references(made, refs):
     result = run("verify", refs, cwd=made)
@@ -311,7 +416,7 @@ def test_info_shows_the_tree(made):
     result = call("info", made / "good")
     assert (result.returncode, result.stderr) == (0, "")
     assert "├─ " in result.stdout
-    assert "data  4,000 × 10 int16  chunks 400 × 10" in result.stdout
+    assert "data  4,000 × 10 int16  10 chunks of 400 × 10" in result.stdout
     assert "link → /wave" in result.stdout
     assert "good.h5" in result.stdout
     assert "\x1b[" not in result.stdout
@@ -319,10 +424,45 @@ def test_info_shows_the_tree(made):
 
 def test_info_shows_how_chunks_lie(made):
     text = call("info", made / "good", "wave/data").stdout
-    assert "10 chunks" in text
+    assert "chunks      10 chunks of 400 × 10" in text
     assert "in order" in text
     assert "█" in text
     assert '@unit  "mV"' in text
+
+
+def test_info_as_json(made):
+    record = json.loads(call("info", made / "good", "--json").stdout)
+    nodes = {node["path"]: node for node in record["nodes"]}
+    assert set(nodes) == {"/", "/wave", "/wave/data", "/name"}
+    assert nodes["/"]["links"] == {"link": "/wave"}
+    assert nodes["/wave/data"] == {
+        "path": "/wave/data",
+        "node_type": "array",
+        "shape": [4000, 10],
+        "data_type": "int16",
+        "chunk_shape": [400, 10],
+        "chunk_count": 10,
+        "codecs": [],
+        "where": "10 listed",
+    }
+    (source,) = record["sources"]
+    assert source == str(made / "good.h5")
+    below = json.loads(call("info", made / "good", "wave", "--json").stdout)
+    assert [node["path"] for node in below["nodes"]] == ["/wave", "/wave/data"]
+
+
+def test_info_of_an_array_as_json(made):
+    record = json.loads(call("info", made / "good", "wave/data", "--json").stdout)
+    assert record["attributes"]["unit"] == "mV"
+    places = record["places"]
+    assert (places["file"], places["stored_chunks"]) == (str(made / "good.h5"), 10)
+    assert places["stored_bytes"] == 80_000
+    record = json.loads(call("info", made / "good", "name", "--json").stdout)
+    assert (record["chunk_count"], record["places"]["inline_chunks"], record["places"]["file"]) == (
+        1,
+        1,
+        None,
+    )
 
 
 def test_info_of_a_path_that_is_not_there(made):
@@ -359,6 +499,18 @@ def test_archive_serves_until_interrupted(made, tmp_path):
     finally:
         process.kill()
     assert (process.returncode, errors) == (0, "")
+
+
+def test_archive_on_a_busy_port(made, tmp_path):
+    folder = tmp_path / "000001"
+    folder.mkdir()
+    (folder / "a.nwb").write_bytes((made / "good.h5").read_bytes())
+    with RangeServer(made) as other:
+        port = other.port
+        result = call("archive", tmp_path, "--api-port", port)
+    assert result.returncode == 1
+    assert f"port {port} of 127.0.0.1: Address already in use" in error_of(result)
+    assert "Errno" not in result.stderr
 
 
 def test_archive_of_nothing(tmp_path):
