@@ -8,12 +8,17 @@ would expect::
     │   ├── InvalidReferencesError         the document is not a reference file system we can read
     │   ├── UnsupportedError               the source holds something that cannot be represented
     │   ├── ConfigError                    a configuration file is wrong
-    │   └── MissingCredentialsError        a key is needed, or the one given is refused
+    │   ├── MissingCredentialsError        a key is needed, or the one given is refused
+    │   └── OutputBusyError                another run is writing to the output folder
     ├── MissingDependencyError (ImportError)   install an extra
     ├── SourceError (OSError)              the source cannot be used as it is
     │   ├── NotHDF5Error                   it is not an HDF5 file
     │   ├── DamagedSourceError             truncated or corrupt
-    │   └── SourceChangedError             it is not the file that was indexed; generate again
+    │   ├── SourceChangedError             it is not the file that was indexed; generate again
+    │   └── ChildFailedError               the process that read it had to be given up
+    │       ├── ChildCrashedError          it crashed, as native libraries do on damaged files
+    │       ├── ChildTimedOutError         it took longer than it may
+    │       └── ChildOutOfMemoryError      it took more memory than it may
     ├── ReadError (OSError)                bytes could not be had
     │   ├── SourceNotFoundError            nothing is at that place (404, no such file)
     │   ├── AccessDeniedError              401 or 403 after everything was tried
@@ -22,13 +27,21 @@ would expect::
     ├── ArchiveError (OSError)             the archive's API answered with something unusable
     │   ├── NotInArchiveError              no such dandiset, version or asset
     │   └── ArchiveUnavailableError        not reachable, or overloaded, after retries
-    └── OutputError (OSError)              a result could not be written
+    ├── OutputError (OSError)              a result could not be written
+    ├── ReferencesDifferError (ValueError) references do not give what the file holds; report it
+    └── JobError (RuntimeError)            a job for a child process; says nothing about its source
+        ├── ChildStartError                no process could be started
+        ├── PoolClosedError                the processes are being stopped
+        └── ForeignJobError                an exception that could not be brought back as it was
 
 Read errors are ``OSError`` and never ``KeyError`` or ``FileNotFoundError``, because zarr takes those
 two for "no such node" and would turn an unreadable chunk into fill values.
 """
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
 
 
 class ShadowzarrError(Exception):
@@ -63,6 +76,10 @@ class MissingCredentialsError(UsageError):
     """A key is needed, or the key that was given is refused."""
 
 
+class OutputBusyError(UsageError):
+    """Another run is writing to the output folder."""
+
+
 class MissingDependencyError(ShadowzarrError, ImportError):
     """An optional library is not installed; the message names the extra."""
 
@@ -81,6 +98,34 @@ class DamagedSourceError(SourceError):
 
 class SourceChangedError(SourceError):
     """The source is not the file that the references were made from."""
+
+
+class ChildFailedError(SourceError):
+    """The process that worked on a source had to be given up; nothing else was touched.
+
+    Parameters
+    ----------
+    message : str
+        What became of the process, and what to do.
+    details : str
+        The beginning of what the process wrote to its error stream during the job.
+    """
+
+    def __init__(self, message: str, *, details: str = "") -> None:
+        super().__init__(message)
+        self.details = details
+
+
+class ChildCrashedError(ChildFailedError):
+    """The process ended by itself or by a signal, as a native library does on a damaged file."""
+
+
+class ChildTimedOutError(ChildFailedError):
+    """The job took longer than it may; its process was killed."""
+
+
+class ChildOutOfMemoryError(ChildFailedError):
+    """The job took more memory than it may; its process was killed."""
 
 
 class ReadError(ShadowzarrError, OSError):
@@ -147,3 +192,66 @@ class ArchiveUnavailableError(ArchiveError):
 
 class OutputError(ShadowzarrError, OSError):
     """A result could not be written."""
+
+
+class Comparison(Protocol):
+    """What a comparison of references with their file found: differences and their number."""
+
+    @property
+    def differences(self) -> Sequence[str]:
+        """The first differences, one line each."""
+        ...
+
+    @property
+    def difference_count(self) -> int:
+        """All of them."""
+        ...
+
+
+class ReferencesDifferError(ShadowzarrError, ValueError):
+    """References do not give what the file holds, so they are not published.
+
+    Parameters
+    ----------
+    summary : Comparison
+        What was compared and found.
+    """
+
+    def __init__(self, summary: Comparison) -> None:
+        first = f": {summary.differences[0]}" if summary.differences else ""
+        super().__init__(
+            f"the references differ from the file in {summary.difference_count} places{first}; "
+            "they are not published. This is a fault of shadowzarr: please report it with the asset's URL"
+        )
+        self.summary = summary
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return (ReferencesDifferError, (self.summary,))
+
+
+class JobError(ShadowzarrError, RuntimeError):
+    """A job for a child process did not run or cannot be told about; says nothing about its source."""
+
+
+class ChildStartError(JobError):
+    """No process could be started.
+
+    Parameters
+    ----------
+    message : str
+        Why, as far as the process said it.
+    details : str
+        The beginning of what the process wrote to its error stream.
+    """
+
+    def __init__(self, message: str, *, details: str = "") -> None:
+        super().__init__(message)
+        self.details = details
+
+
+class PoolClosedError(JobError):
+    """The pool was closed, so the job did not run or did not end."""
+
+
+class ForeignJobError(JobError):
+    """A job raised an exception that could not be brought back as it was."""

@@ -20,7 +20,7 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import Any, BinaryIO
 
-from .child_errors import ForeignJobError
+from ..errors import ForeignJobError
 from .child_messages import receive, send
 
 CHILD_READY, JOB_PROGRESS, JOB_RESULT, JOB_ERROR = "ready", "progress", "result", "error"

@@ -15,6 +15,7 @@ import contextlib
 import os
 import queue
 import select
+import signal
 import subprocess
 import sys
 import tempfile
@@ -26,15 +27,14 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Self
 
-from ..errors import UsageError
-from .child_errors import (
+from ..errors import (
     ChildCrashedError,
     ChildFailedError,
     ChildOutOfMemoryError,
     ChildStartError,
     ChildTimedOutError,
     PoolClosedError,
-    crash_message,
+    UsageError,
 )
 from .child_main import JOB_ERROR, JOB_PROGRESS, Job
 from .child_messages import MessageReader, send
@@ -46,6 +46,7 @@ START_SECONDS = 120.0
 """A child imports numpy, h5py and zarr before its first job; on a busy machine that takes long."""
 CLOSE_SECONDS = 10.0
 DETAIL_BYTES = 2000
+KILLED_BY_SYSTEM = "perhaps by the system for want of memory"
 
 Progress = Callable[[Any], None]
 
@@ -345,3 +346,16 @@ def resident_bytes(process: int) -> int:
     except OSError:
         return 0
     return int(fields[1]) * os.sysconf("SC_PAGE_SIZE") if len(fields) > 1 else 0
+
+
+def crash_message(returncode: int) -> str:
+    """Say how a process ended, from its return code (negative: a signal)."""
+    if returncode >= 0:
+        return f"the process reading it ended by itself (exit code {returncode})"
+    try:
+        name = signal.Signals(-returncode).name
+    except ValueError:
+        name = f"signal {-returncode}"
+    if name == "SIGKILL":
+        return f"the process reading it was killed (SIGKILL), {KILLED_BY_SYSTEM}"
+    return f"the process reading it crashed ({name})"

@@ -9,10 +9,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from ..errors import ShadowzarrError
 from .archive_address import ArchiveAddress
 from .options import ReferenceOptions
-from .records import RecordCounts, SkippedObject, VerificationSummary
+from .records import RecordCounts, SkippedObject
 
 INDEX_FUNCTION = "shadowzarr.catalog.index_asset:index_asset"
 VERIFY_FUNCTION = "shadowzarr.catalog.verify_asset:verify_asset"
@@ -94,24 +93,3 @@ class VerifyJob:
     staged: Path
     options: VerificationOptions
     archive: ArchiveAddress
-
-
-class ReferencesDifferError(ShadowzarrError):
-    """References do not give what the file holds, so they are not published.
-
-    Parameters
-    ----------
-    summary : VerificationSummary
-        What was compared and found.
-    """
-
-    def __init__(self, summary: VerificationSummary) -> None:
-        first = f": {summary.differences[0]}" if summary.differences else ""
-        super().__init__(
-            f"the references differ from the file in {summary.difference_count} places{first}; "
-            "they are not published. This is a fault of shadowzarr: please report it with the asset's URL"
-        )
-        self.summary = summary
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return (ReferencesDifferError, (self.summary,))

@@ -9,11 +9,7 @@ import socket
 from collections.abc import Iterator
 from pathlib import Path
 
-from ..errors import OutputError, UsageError
-
-
-class OutputBusyError(UsageError):
-    """Another run is writing to the output folder."""
+from ..errors import OutputBusyError, OutputError
 
 
 @contextlib.contextmanager

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from ..errors import OutputError, ShadowzarrError
+from ..errors import OutputError, ReferencesDifferError, ShadowzarrError
 from .archive_address import ArchiveAddress
 from .child_pool import ChildPool, JobResult
 from .clock import utc_now
@@ -23,7 +23,6 @@ from .jobs import (
     IndexJob,
     IndexNews,
     IndexResult,
-    ReferencesDifferError,
     VerificationOptions,
     VerifyJob,
 )
@@ -255,7 +254,8 @@ def error_summary(stage: Stage, error: BaseException) -> ErrorSummary:
 
 def verification_of(error: BaseException) -> VerificationSummary | None:
     """Return what a verification found that ended in an error."""
-    return error.summary if isinstance(error, ReferencesDifferError) else None
+    found = error.summary if isinstance(error, ReferencesDifferError) else None
+    return found if isinstance(found, VerificationSummary) else None
 
 
 @dataclass(frozen=True)

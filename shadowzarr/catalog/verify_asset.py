@@ -5,8 +5,9 @@ Runs in a child process; the comparison is that of `shadowzarr.verify`.
 
 from __future__ import annotations
 
+from ..errors import ReferencesDifferError
 from ..verify import VerificationReport, verify_rfs
-from .jobs import ReferencesDifferError, VerifyJob
+from .jobs import VerifyJob
 from .records import VerificationSummary
 
 SHOWN_DIFFERENCES = 20

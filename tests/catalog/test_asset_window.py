@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from shadowzarr.catalog.asset_window import StageEnd, blob_key, known_twins, run_assets
-from shadowzarr.catalog.jobs import IndexResult, ReferencesDifferError
+from shadowzarr.catalog.jobs import IndexResult
 from shadowzarr.catalog.layout import ListedRecord
 from shadowzarr.catalog.plan import AssetWork, record_key
 from shadowzarr.catalog.records import RecordCounts, SkippedObject, StageTime, VerificationSummary
 from shadowzarr.catalog.stages import Done, Published, failure_record, success_record
-from shadowzarr.errors import NotHDF5Error, OutputError, TransientReadError
+from shadowzarr.errors import NotHDF5Error, OutputError, ReferencesDifferError, TransientReadError
 
 TIME = StageTime("index", "t", 0.5, 0)
 PUBLISHED = Done(Published("a.shadowzarr", 7, 1), StageTime("publish", "t", 0.5))

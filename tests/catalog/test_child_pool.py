@@ -11,17 +11,17 @@ from pathlib import Path
 
 import pytest
 
-from shadowzarr.catalog.child_errors import (
+from shadowzarr.catalog.child_pool import ChildPool, crash_message, resident_bytes
+from shadowzarr.errors import (
     ChildCrashedError,
     ChildOutOfMemoryError,
     ChildStartError,
     ChildTimedOutError,
     ForeignJobError,
     PoolClosedError,
-    crash_message,
+    TransientReadError,
+    UsageError,
 )
-from shadowzarr.catalog.child_pool import ChildPool, resident_bytes
-from shadowzarr.errors import TransientReadError, UsageError
 
 EVAL = "builtins:eval"
 linux_only = pytest.mark.skipif(

@@ -8,11 +8,11 @@ import pytest
 
 from shadowzarr.catalog.archive_address import ArchiveAddress
 from shadowzarr.catalog.index_asset import count_objects, index_asset
-from shadowzarr.catalog.jobs import IndexJob, ReferencesDifferError, VerificationOptions, VerifyJob
+from shadowzarr.catalog.jobs import IndexJob, VerificationOptions, VerifyJob
 from shadowzarr.catalog.options import ReferenceOptions
 from shadowzarr.catalog.resolve import open_archive, resolve_assets, resolve_version
 from shadowzarr.catalog.verify_asset import verify_asset
-from shadowzarr.errors import NotInArchiveError, SourceChangedError
+from shadowzarr.errors import NotInArchiveError, ReferencesDifferError, SourceChangedError
 from shadowzarr.formats.hdf5.generate import generate_rfs
 from shadowzarr.store.load_rfs import load_rfs
 from shadowzarr.write import write_rfs

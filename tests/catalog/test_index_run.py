@@ -15,7 +15,6 @@ import pytest
 from shadowzarr.catalog.archive_address import ArchiveAddress
 from shadowzarr.catalog.index_run import index_dandisets, output_session
 from shadowzarr.catalog.jobs import VerificationOptions
-from shadowzarr.catalog.lock import OutputBusyError
 from shadowzarr.catalog.options import ReferenceOptions
 from shadowzarr.catalog.plan import SelectionRules
 from shadowzarr.catalog.records import read_record
@@ -24,6 +23,7 @@ from shadowzarr.errors import (
     ArchiveUnavailableError,
     MissingCredentialsError,
     NotInArchiveError,
+    OutputBusyError,
     OutputError,
     UsageError,
 )

@@ -4,8 +4,8 @@ import textwrap
 
 import pytest
 
-from shadowzarr.catalog.lock import OutputBusyError, output_lock
-from shadowzarr.errors import OutputError
+from shadowzarr.catalog.lock import output_lock
+from shadowzarr.errors import OutputBusyError, OutputError
 
 
 def test_one_holder_at_a_time_and_an_empty_file_afterwards(tmp_path):

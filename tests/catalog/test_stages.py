@@ -1,10 +1,10 @@
 import pytest
 
-from shadowzarr.catalog.jobs import ReferencesDifferError, VerificationOptions
+from shadowzarr.catalog.jobs import VerificationOptions
 from shadowzarr.catalog.plan import AssetWork, record_key
 from shadowzarr.catalog.records import VerificationSummary
 from shadowzarr.catalog.stages import AssetResults, Workshop, error_summary, success_record, verification_of
-from shadowzarr.errors import NotHDF5Error, OutputError, TransientReadError
+from shadowzarr.errors import NotHDF5Error, OutputError, ReferencesDifferError, TransientReadError
 
 
 def test_an_error_in_short():
