@@ -30,6 +30,7 @@ def test_python_examples_run_in_their_order(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     pytest.importorskip("hdmf_zarr")
+    pytest.importorskip("fsspec")
     import h5py
 
     monkeypatch.chdir(folder)
@@ -42,6 +43,8 @@ def test_python_examples_run_in_their_order(
     assert (folder / "session.shadowzarr.json").is_file()
     with h5py.File("session.nwb") as file:
         np.testing.assert_array_equal(names["data"][1000:1010, 3], file[names["data"].path][1000:1010, 3])
+        np.testing.assert_array_equal(names["listed"][names["data"].path][:], names["data"][:])
+    assert "shadowzarr" not in type(names["listed"].store).__module__
     assert names["report"].equal
     assert "Two shanks in visual cortex" in capsys.readouterr().out
 
@@ -95,8 +98,35 @@ def test_extras_exist() -> None:
     import tomllib
 
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    named = set(re.findall(r"shadowzarr\[(\w+)\]", README))
+    named = set(re.findall(r'pip install "\.\[(\w+)\]"', README))
+    assert named >= {"nwb", "hdf5", "pipeline"}
     assert named <= set(project["optional-dependencies"])
+    assert "pip install shadowzarr" not in README  # until it is published
+    version = project["requires-python"].removeprefix(">=")
+    assert f"Python {version} or later" in README.partition("## Install")[2]
+
+
+def test_the_recipe_serves_what_the_example_configuration_asks_for() -> None:
+    recipe = README.partition("## For the archive engineer")[2].partition("\n## ")[0]
+    commands = [
+        line.split("#")[0].strip() for line in recipe.splitlines() if line.startswith((".venv", "make"))
+    ]
+    port = re.search(r"--api-port (\d+)", recipe)[1]
+    assert commands == [
+        "make demo",
+        f".venv/bin/shadowzarr archive demo/archive --api-port {port}",
+        ".venv/bin/python -m flows run configs/demo.yaml --plan",
+        ".venv/bin/python -m flows run configs/demo.yaml",
+    ]
+    config = (ROOT / "configs" / "demo.yaml").read_text(encoding="utf-8")
+    assert re.search(rf"^archive: http://127\.0\.0\.1:{port}/api\b", config, re.MULTILINE)
+    assert re.search(r"^output: demo/output$", config, re.MULTILINE)
+
+
+def test_what_is_checked_of_sources_is_said_as_it_is() -> None:
+    for page in ("README.md", "CHANGELOG.md"):
+        text = " ".join((ROOT / page).read_text(encoding="utf-8").split())
+        assert re.search(r"local (file|one) by its size alone", text), page
 
 
 def test_the_example_of_a_dandi_path_is_one() -> None:
