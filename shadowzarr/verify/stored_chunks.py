@@ -75,7 +75,19 @@ def _written(
         return None
     starts: list[tuple[int, ...]] = []
     dataset.id.chunk_iter(lambda info: starts.append(tuple(info.chunk_offset)))
+    if _is_misreported(dataset, starts):
+        return None
     return {place for start in starts for place in _touched(start, dataset.chunks, shape, chunk_shape)}
+
+
+def _is_misreported(dataset: h5py.Dataset, starts: list[tuple[int, ...]]) -> bool:
+    """Whether HDF5 may report chunks in wrong places.
+
+    It does when one axis, not the first, is unlimited: then no chunk is beyond the start of the axes before
+    that one.
+    """
+    growing = [axis for axis, extent in enumerate(dataset.maxshape) if extent is None]
+    return len(growing) == 1 and not any(any(start[: growing[0]]) for start in starts)
 
 
 def _touched(start: tuple[int, ...], edges: Any, shape: tuple[int, ...], chunk_shape: tuple[int, ...]) -> Any:

@@ -14,6 +14,8 @@ import numpy as np
 import numpy.typing as npt
 from h5py import h5d
 
+from .growing_axis import true_coordinates
+
 
 @dataclass(frozen=True, slots=True)
 class ChunkTable:
@@ -57,8 +59,10 @@ def chunk_locations(dataset: h5d.DatasetID) -> ChunkTable:
     if 0 not in shape:
         dataset.chunk_iter(collect)
     starts = np.array([entry[0] for entry in found], np.int64).reshape(len(found), len(edges))
+    coordinates = true_coordinates(dataset, starts // np.array(edges, np.int64))
+    starts = coordinates * np.array(edges, np.int64)
     table = ChunkTable(
-        starts // np.array(edges, np.int64),
+        coordinates,
         np.array([entry[1] for entry in found], np.uint64),
         np.array([entry[2] for entry in found], np.uint64),
         np.array([entry[3] for entry in found], np.uint32),

@@ -12,7 +12,7 @@ import h5py
 import numpy as np
 from h5py import h5d, h5s
 
-from .h5_chunk_utils import contiguous_offset
+from .h5_chunk_utils import chunk_locations, contiguous_offset
 from .reasons import CannotRepresentError, reading
 
 _COMPARED = 4096
@@ -79,17 +79,12 @@ def stored_block(dataset: h5py.Dataset) -> tuple[int, bytes] | None:
 
 
 def _first_chunk(dataset: h5py.Dataset) -> tuple[int, bytes] | None:
-    found: list[h5d.StoreInfo] = []
-
-    def first(info: h5d.StoreInfo) -> bool:
-        found.append(info)
-        return True
-
-    dataset.id.chunk_iter(first)
-    if not found or found[0].byte_offset is None:
+    table = chunk_locations(dataset.id)
+    if not len(table):
         return None
-    _, data = dataset.id.read_direct_chunk(found[0].chunk_offset)
-    return found[0].byte_offset, bytes(data)[:_COMPARED]
+    start = table.coordinates[0] * np.array(dataset.chunks, np.int64)
+    _, data = dataset.id.read_direct_chunk(tuple(start.tolist()))
+    return int(table.offsets[0]), bytes(data)[:_COMPARED]
 
 
 def _first_values(dataset: h5py.Dataset) -> bytes:
