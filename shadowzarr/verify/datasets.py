@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import itertools
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -370,17 +372,20 @@ def _unconverted_values(dataset: h5py.Dataset, selection: Region) -> Any:
 def _text_by_chunks(dataset: h5py.Dataset, selection: Region) -> Any:
     values = np.empty(region_shape(selection), dtype=object)
     values[...] = dataset.fillvalue
-    for number in range(dataset.id.get_num_chunks()):
-        offset = dataset.id.get_chunk_info(number).chunk_offset
-        extents = zip(selection, offset, dataset.chunks, strict=True)
+    ranges = [
+        range(part.start // edge, -(-part.stop // edge))
+        for part, edge in zip(selection, dataset.chunks, strict=True)
+    ]
+    for place in itertools.product(*ranges):
         common = tuple(
-            slice(max(part.start, start), min(part.stop, start + edge)) for part, start, edge in extents
+            slice(max(part.start, at * edge), min(part.stop, (at + 1) * edge))
+            for part, at, edge in zip(selection, place, dataset.chunks, strict=True)
         )
-        if all(part.start < part.stop for part in common):
-            inside = tuple(
-                slice(part.start - whole.start, part.stop - whole.start)
-                for part, whole in zip(common, selection, strict=True)
-            )
+        inside = tuple(
+            slice(part.start - whole.start, part.stop - whole.start)
+            for part, whole in zip(common, selection, strict=True)
+        )
+        with contextlib.suppress(OSError):  # a chunk that was never written
             values[inside] = dataset[common]
     return values
 

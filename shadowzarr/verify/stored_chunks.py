@@ -87,7 +87,7 @@ def _is_misreported(dataset: h5py.Dataset, starts: list[tuple[int, ...]]) -> boo
     that one.
     """
     growing = [axis for axis, extent in enumerate(dataset.maxshape) if extent is None]
-    return len(growing) == 1 and not any(any(start[: growing[0]]) for start in starts)
+    return len(growing) == 1 and growing[0] > 0 and not any(any(start[: growing[0]]) for start in starts)
 
 
 def _touched(start: tuple[int, ...], edges: Any, shape: tuple[int, ...], chunk_shape: tuple[int, ...]) -> Any:

@@ -18,6 +18,9 @@ from .reasons import READ_ERRORS
 
 Coordinates = npt.NDArray[np.int64]
 
+_MANY = 2**30
+"""Chunks beside the growing axis from which their numbers may not fit into 64 bits."""
+
 
 def true_coordinates(dataset: h5d.DatasetID, reported: Coordinates) -> Coordinates:
     """The coordinates of chunks, from those that HDF5 reports.
@@ -42,11 +45,11 @@ def true_coordinates(dataset: h5d.DatasetID, reported: Coordinates) -> Coordinat
 def _counted_from(reported: Coordinates, axis: int, grid: list[int]) -> Coordinates:
     """Coordinates by an entry's number in the array, in which the unlimited axis comes first."""
     after = math.prod(grid[axis + 1 :])
-    number = reported[:, axis] * after
+    exact = reported if math.prod(grid) < _MANY else reported.astype(object)
+    rest = exact[:, axis] * after
     for place in range(axis + 1, len(grid)):
-        number = number + reported[:, place] * math.prod(grid[place + 1 :])
+        rest = rest + exact[:, place] * math.prod(grid[place + 1 :])
     found = np.zeros_like(reported)
-    rest = number
     for place in [each for each in reversed(range(len(grid))) if each != axis]:
         rest, found[:, place] = np.divmod(rest, grid[place])
     found[:, axis] = rest
