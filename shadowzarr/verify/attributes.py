@@ -252,7 +252,7 @@ def _json(structure: Structure, pair: Pair, value: Any, wanted: Wanted) -> Any:
         return [float(value.real), float(value.imag)]
     if isinstance(value, np.datetime64 | np.timedelta64):
         return value.tobytes()
-    if isinstance(value, np.longdouble) and np.longdouble(float(value)) == value:
+    if isinstance(value, np.longdouble) and (np.isnan(value) or np.longdouble(float(value)) == value):
         wanted.uses.add(mappings.WIDE_FLOAT)
         return float(value)
     return value.item() if isinstance(value, np.generic) else value

@@ -37,7 +37,9 @@ def true_coordinates(dataset: h5d.DatasetID, reported: Coordinates) -> Coordinat
     growing = [axis for axis, extent in enumerate(most) if extent == h5s.UNLIMITED]
     if len(growing) != 1 or not growing[0] or reported[:, : growing[0]].any():
         return reported
-    grid = [1 if extent == h5s.UNLIMITED else -(-extent // edge) for extent, edge in zip(most, edges, strict=True)]
+    grid = [
+        1 if extent == h5s.UNLIMITED else -(-extent // edge) for extent, edge in zip(most, edges, strict=True)
+    ]
     counted = _counted_from(reported, growing[0], grid)
     return counted if _is_stored(dataset, reported, counted, edges) else reported
 

@@ -49,7 +49,9 @@ def test_values_are_right(path: Path, generate) -> None:
     values = np.arange(4000, dtype="<i4").reshape(40, 100)
     with h5py.File(path, "w", libver="latest") as file:
         file.create_dataset("d", data=values, chunks=(20, 10), maxshape=(40, None), compression="gzip")
-        file.create_dataset("t", data=values[:4, :6].astype(str).astype(object), chunks=(2, 2), maxshape=(4, None))
+        file.create_dataset(
+            "t", data=values[:4, :6].astype(str).astype(object), chunks=(2, 2), maxshape=(4, None)
+        )
     made = generate()
     np.testing.assert_array_equal(made["d"], values)
     np.testing.assert_array_equal(made["t"].astype(object), values[:4, :6].astype(str).astype(object))
