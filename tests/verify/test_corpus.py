@@ -21,6 +21,7 @@ def test_every_nwb_file_is_equal_in_both_forms(shared, tmp_path, capsys):
         print(f"\n{len(files)} NWB files, {arrays} arrays, each equal in both forms")
 
 
+@pytest.mark.filterwarnings("ignore:The file path provided")  # how the case is built
 def test_every_case_is_equal_or_left_out_by_name(handed_cases, tmp_path):
     different = {}
     for name, build in handed_cases.CASES.items():
