@@ -107,7 +107,7 @@ class OutputSection(Section):
     def _keep_apart(self) -> Self:
         """Refuse a private output that is published with the public one, or the other way round."""
         if self.private_output is not None:
-            public, private = Path(self.folder).absolute(), Path(self.private_output).absolute()
+            public, private = _absolute(self.folder), _absolute(self.private_output)
             if public.is_relative_to(private) or private.is_relative_to(public):
                 raise ValueError("expected private_output to be outside of folder, and folder outside of it")
         return self
@@ -165,7 +165,7 @@ class RunSection(Section):
         default=3,
         description="How often a stage is tried again after an error that may pass (429, 5xx, time-outs).",
     )
-    timeout: Annotated[float, Field(gt=0, strict=False)] | None = Field(
+    timeout: Annotated[float, Field(gt=0)] | None = Field(
         default=3600.0, description="Seconds that one stage of one asset may take; null for no limit."
     )
     memory_limit: Annotated[int, Field(ge=256 * MIB)] | None = Field(
@@ -203,6 +203,35 @@ def _dandiset(value: Any) -> Any:
 
 def _output(value: Any) -> Any:
     return {"folder": value} if isinstance(value, str) else value
+
+
+def long_form(location: tuple[int | str, ...], value: Any, *, replaced: int | str) -> Any:
+    """Return the section that the short form of one stands for, so that another key of it can be set.
+
+    Parameters
+    ----------
+    location : tuple
+        Where the value stands, such as ``("dandisets", 0)``.
+    value
+        What stands there; anything but a short form is returned as it is.
+    replaced : int or str
+        The key that will be set. The address of a named archive goes together with its key: a key is
+        never sent to the address that takes its place.
+
+    Raises
+    ------
+    ValueError
+        When it is text that stands for no section.
+    """
+    if isinstance(value, (dict, list)) or value is None:
+        return value
+    if location == ("output",):
+        return {"folder": value}
+    if len(location) == 2 and location[0] == "dandisets":
+        return {"id": value}
+    if location == ("archive",):
+        return {} if replaced == "api_url" else _archive(value)
+    return value
 
 
 class IndexDandisetsConfig(Section):
@@ -277,8 +306,8 @@ class IndexDandisetsConfig(Section):
         return IndexRequest(
             archive=ArchiveAddress(self.archive.api_url.rstrip("/"), self.archive.api_key_env),
             dandisets=tuple(_dandiset_request(each) for each in self.dandisets),
-            output=Path(self.output.folder).absolute(),
-            private_output=None if private is None else Path(private).absolute(),
+            output=_absolute(self.output.folder),
+            private_output=None if private is None else _absolute(private),
             options=ReferenceOptions(**self.references.model_dump()),
             verification=VerificationOptions(**self.verification.model_dump()),
             concurrency=self.run.concurrency,
@@ -290,6 +319,12 @@ class IndexDandisetsConfig(Section):
 
 FLOWS: dict[str, type[IndexDandisetsConfig]] = {"index_dandisets": IndexDandisetsConfig}
 """The model of each flow, by the value of ``flow:``."""
+
+
+def _absolute(folder: str) -> Path:
+    """Name a folder from the root, without ``..``; links are followed only where ``..`` depends on them."""
+    path = Path(folder)
+    return path.resolve() if ".." in path.parts else path.absolute()
 
 
 def _dandiset_request(section: DandisetSection) -> DandisetRequest:

@@ -9,12 +9,19 @@ import difflib
 import types
 import typing
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel
+from pydantic import BaseModel, BeforeValidator
 from pydantic.fields import FieldInfo
 
 _KINDS = {dict: "a section", list: "a list", str: "text", bool: "true or false", type(None): "nothing"}
+_FIELD_KINDS = {
+    str: "text",
+    int: "a whole number",
+    float: "a number",
+    bool: "true or false",
+    type(None): "null",
+}
 _EXPECTED = {
     "string_type": "text",
     "int_type": "a whole number",
@@ -28,6 +35,7 @@ _EXPECTED = {
     "too_short": "at least one entry",
 }
 LONGEST_FOUND = 80
+_NUMBER_TYPES = ("int_type", "float_type")
 
 
 class Explainer:
@@ -51,14 +59,16 @@ class Explainer:
         if problem["type"] == "extra_forbidden":
             return self._unknown_key(location)
         if problem["type"] == "missing":
-            return f"missing; expected: {self._description(location)}"
+            return f"missing; expected {self._kind(location)}: {self._description(location)}"
         if problem["type"] == "value_error":
             return self._refused(problem)
         found = found_text(problem["input"], raw)
         if problem["type"] == "literal_error":
             return f"found {found}, expected {problem['ctx']['expected']}{self._literal_hint(problem)}"
         if problem["type"] == "string_pattern_mismatch":
-            return f"found {found}, expected: {self._description(location)}"
+            return f"found {found}, expected {self._kind(location)}: {self._description(location)}"
+        if problem["type"] in _NUMBER_TYPES and _is_quoted_number(problem["input"]):
+            return f"found {found} (text), expected {_expected(problem)}; write it without quotes"
         message = f"found {found}, expected {_expected(problem)}"
         return message + self._quotes_hint(location, problem)
 
@@ -72,6 +82,10 @@ class Explainer:
         if elsewhere:
             return f"unknown key here; it belongs at {'.'.join(elsewhere[0])}"
         return f"unknown key; expected one of {', '.join(valid)}"
+
+    def _kind(self, location: tuple[Any, ...]) -> str:
+        field = field_at(self._model, location)
+        return kind_text(field.annotation, field.metadata) if field is not None else "a value"
 
     def _description(self, location: tuple[Any, ...]) -> str:
         field = field_at(self._model, location)
@@ -114,6 +128,31 @@ def found_text(value: Any, raw: str | None) -> str:
         else _KINDS.get(type(value))
     )
     return f"{text} ({kind})" if kind and not isinstance(value, str) else text
+
+
+def kind_text(annotation: Any, metadata: Iterable[Any] = ()) -> str:
+    """Name the kind of value that a field takes: ``text``, ``a whole number or null``."""
+    if any(isinstance(each, BeforeValidator) for each in metadata):  # a short form of the same
+        return f"text or {kind_text(annotation)}"
+    origin, arguments = typing.get_origin(annotation), typing.get_args(annotation)
+    if origin is Annotated:
+        return kind_text(arguments[0], arguments[1:])
+    if origin in (types.UnionType, typing.Union):
+        return " or ".join(kind_text(each) for each in arguments)
+    if origin is Literal:
+        return " or ".join(map(str, arguments))
+    if origin is list:
+        return "a list"
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return "a section"
+    return _FIELD_KINDS.get(annotation, "a value")
+
+
+def _is_quoted_number(value: Any) -> bool:
+    try:
+        return isinstance(value, str) and float(value) is not None
+    except ValueError:
+        return False
 
 
 def field_at(model: type[BaseModel], location: tuple[Any, ...]) -> FieldInfo | None:

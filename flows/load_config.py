@@ -14,10 +14,11 @@ from pydantic import ValidationError
 from ruamel.yaml import YAML
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
+from ruamel.yaml.events import ScalarEvent
 
 from shadowzarr.errors import ConfigError
 
-from .config import FLOWS, IndexDandisetsConfig
+from .config import FLOWS, IndexDandisetsConfig, long_form
 from .config_messages import Explainer, nearest
 
 Location = tuple[int | str, ...]
@@ -60,7 +61,7 @@ class _Positions:
 
     def __init__(self, path: Path, text: str, document: CommentedMap) -> None:
         self._path = path
-        self._lines = text.splitlines()
+        self._written = _written_scalars(text)
         self._document = document
         self.changed: list[Location] = []
 
@@ -78,9 +79,7 @@ class _Positions:
         value = parent[location[-1]]
         if isinstance(value, (CommentedMap, CommentedSeq)):
             return None
-        line, column = position
-        written = self._lines[line][column:].partition(" #")[0].strip() if line < len(self._lines) else ""
-        return written.rstrip(",]}") or None
+        return self._written.get(position)
 
     def line(self, location: Location) -> int:
         """Return the line of a value, from 1, or of what encloses it."""
@@ -106,10 +105,21 @@ class _Positions:
 _ABSENT = object()
 
 
+def _written_scalars(text: str) -> dict[tuple[int, int], str]:
+    """Find every scalar of a document as it is written, by line and column, both from 0."""
+    scalars = (event for event in YAML(typ="rt").parse(text) if isinstance(event, ScalarEvent))
+    return {
+        (event.start_mark.line, event.start_mark.column): " ".join(
+            text[event.start_mark.index : event.end_mark.index].split()
+        )
+        for event in scalars
+    }
+
+
 def _child(node: Any, part: int | str, default: Any = None) -> Any:
     if isinstance(node, Mapping):
         return node.get(part, default)
-    if isinstance(node, CommentedSeq) and isinstance(part, int) and part < len(node):
+    if isinstance(node, list) and isinstance(part, int) and part < len(node):
         return node[part]
     return default
 
@@ -164,7 +174,8 @@ def _apply(values: dict[str, Any], change: str) -> Location:
     if not is_given or not all(str(part) for part in parts):
         raise ConfigError(f"command line, --set {change}: expected KEY=VALUE, such as output.folder=out")
     node: Any = values
-    for part, following in itertools.pairwise(parts):
+    for depth, (part, following) in enumerate(itertools.pairwise(parts), 1):
+        _lengthen(node, tuple(parts[:depth]), change, replaced=following)
         node = _enter(node, part, change, is_list=isinstance(following, int))
     if isinstance(node, list) and not (isinstance(parts[-1], int) and parts[-1] < len(node)):
         raise ConfigError(f"command line, --set {change}: the list has {len(node)} entries, counted from 0")
@@ -175,6 +186,20 @@ def _apply(values: dict[str, Any], change: str) -> Location:
     except (YAMLError, TypeError):
         raise ConfigError(f"command line, --set {change}: found {text!r}, expected a YAML value") from None
     return tuple(parts)
+
+
+def _lengthen(node: Any, location: Location, change: str, *, replaced: int | str) -> None:
+    """Put the whole section in place of its short form, as ``output: out`` is one of ``output.folder``."""
+    found = _child(node, location[-1], _ABSENT)
+    if found is _ABSENT:
+        return
+    try:
+        node[location[-1]] = long_form(location, found, replaced=replaced)
+    except ValueError as error:
+        expected = str(error).partition("|")[0]
+        raise ConfigError(
+            f"command line, --set {change}: the file's {location[-1]} is {found!r}, {expected}"
+        ) from None
 
 
 def _enter(node: Any, part: int | str, change: str, *, is_list: bool) -> Any:

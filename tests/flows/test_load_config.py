@@ -65,14 +65,14 @@ def test_the_least_there_can_be(load):
         ("archive: dandi", "archive: dandy", "c.yaml:2: archive: found 'dandy', expected dandi or dandi-sandbox,"),
         ("archive: dandi", "archive: dandy", "did you mean dandi?"),
         ("archive: dandi", "archive: 3", "c.yaml:2: archive: found 3 (a number), expected a section with keys"),
-        ("archive: dandi", "archive:\n  api_url: localhost", "c.yaml:3: archive.api_url: found localhost, expected: Root"),
+        ("archive: dandi", "archive:\n  api_url: localhost", "c.yaml:3: archive.api_url: found localhost, expected text: Root"),
         ("archive: dandi", "archive:\n  api_key_env: X", "c.yaml:2: archive.api_url: missing"),
         ("archive: dandi", "archive: https://user:pw@x/api", "archive.api_url"),
         ("archive: dandi", "archvie: dandi", "c.yaml:2: archvie: unknown key; did you mean archive?"),
         ('  - id: "000006"', "  - id: 000006", "c.yaml:4: dandisets[0].id: found 000006 (a number), expected text; put it in quotes"),
-        ('  - id: "000006"', '  - id: "6"', 'c.yaml:4: dandisets[0].id: found "6", expected: Identifier'),
+        ('  - id: "000006"', '  - id: "6"', 'c.yaml:4: dandisets[0].id: found "6", expected text: Identifier'),
         ('  - id: "000006"', "  - 6", "c.yaml:4: dandisets[0]: found 6 (a number), expected a section with keys"),
-        ('  - id: "000006"', '  - version: draft', "c.yaml:4: dandisets[0].id: missing"),
+        ('  - id: "000006"', '  - version: draft', "c.yaml:4: dandisets[0].id: missing; expected text: Identifier of"),
         ('  - id: "000006"', '  - id: "000006"\n    version: newest', "c.yaml:5: dandisets[0].version: found newest"),
         ('  - id: "000006"', '  - id: "000006"\n    vresion: draft', "c.yaml:5: dandisets[0].vresion: unknown key; did you mean version?"),
         ('  - id: "000006"', '  - id: "000006"\n    limit: 0', "c.yaml:5: dandisets[0].limit: found 0 (a number), expected greater than or equal to 1"),
@@ -80,8 +80,8 @@ def test_the_least_there_can_be(load):
         ('  - id: "000006"', '  - id: "000006"\n    include: 5', "dandisets[0].include: found 5 (a number), expected a list"),
         ('  - id: "000006"', '  - id: "000006"\n    include: [""]', "dandisets[0].include[0]: found"),
         ('dandisets:\n  - id: "000006"', "dandisets: []", "c.yaml:3: dandisets: found a list, expected at least one entry"),
-        ('dandisets:\n  - id: "000006"\n', "", "dandisets: missing"),
-        ("output: out", "", "c.yaml:1: output: missing"),
+        ('dandisets:\n  - id: "000006"\n', "", "dandisets: missing; expected a list: What is to be indexed"),
+        ("output: out", "", "c.yaml:1: output: missing; expected text or a section: Where results are written"),
         ("output: out", "output: [out]", "c.yaml:5: output: found a list, expected a section with keys"),
         ("output: out", "output: {folder: a, private_output: a/b}", "c.yaml:5: output: found a section, expected private_output to be outside of folder"),
         ("output: out", "output: {folder: a, private_output: a}", "expected private_output to be outside of folder"),
@@ -89,6 +89,12 @@ def test_the_least_there_can_be(load):
         ("output: out", "output: out\non_error: Stop", "c.yaml:6: on_error: found Stop, expected 'continue' or 'stop'; did you mean stop?"),
         ("output: out", "output: out\nrun: {concurrency: 0}", "c.yaml:6: run.concurrency: found 0 (a number), expected greater than or equal to 1"),
         ("output: out", "output: out\nrun: {timeout: -1}", "run.timeout: found -1 (a number), expected greater than 0"),
+        ("output: out", 'output: out\nrun: {timeout: "1"}', 'c.yaml:6: run.timeout: found "1" (text), expected a number; write it without quotes'),
+        ("output: out", 'output: out\nrun: {retries: "2", timeout: 5}', 'run.retries: found "2" (text), expected a whole number; write'),
+        ("output: out", "output: out\nrun: {timeout: true}", "run.timeout: found true (true or false), expected a number"),
+        ("output: out", "output: out\nrun: {concurrency: 0, memory_limit: 4GB}", "run.concurrency: found 0 (a number), expected greater"),
+        ("output: out", "output: out\nrun: {concurrency: 1, memory_limit: 4GB } # much", "c.yaml:6: run.memory_limit: found 4GB, expected a whole number"),
+        ("output: out", "output: out\non_error: two, words # no comment", "found two, words, expected 'continue'"),
         ("output: out", "output: out\nrun: {retries: 2.5}", "run.retries: found 2.5 (a number), expected a whole number"),
         ("output: out", "output: out\nrun: {retries: true}", "run.retries: found true (true or false), expected a whole number"),
         ("output: out", "output: out\nrun:\n  memory_limit: 100", "c.yaml:7: run.memory_limit: found 100"),
@@ -151,6 +157,33 @@ def test_changes_of_the_command_line_win(load):
     assert "sandbox" in config.archive.api_url
 
 
+def test_changes_of_the_command_line_reach_into_short_forms(load):
+    config = load(
+        GOOD.replace('- id: "000006"', '- "000006"'), "output.private_output=p", "dandisets.0.limit=3"
+    )
+    assert (config.output.folder, config.output.private_output) == ("out", "p")
+    assert (config.dandisets[0].id, config.dandisets[0].limit) == ("000006", 3)
+    assert load(GOOD, "output.folder=else").output.folder == "else"
+    named = load(GOOD, "archive.api_key_env=OTHER").archive
+    assert (named.api_url, named.api_key_env) == ("https://api.dandiarchive.org/api", "OTHER")
+
+
+def test_the_key_of_a_named_archive_is_not_sent_to_another_address(load):
+    archive = load(GOOD, "archive.api_url=http://elsewhere/api").archive
+    assert (archive.api_url, archive.api_key_env) == ("http://elsewhere/api", None)
+
+
+def test_places_are_named_without_dots(load, tmp_path):
+    request = load(GOOD, f"output={tmp_path}/a/../b", f"output.private_output={tmp_path}/a/../c").request
+    assert (request.output, request.private_output) == (tmp_path / "b", tmp_path / "c")
+
+
+def test_dots_after_a_link_are_taken_as_the_system_takes_them(load, tmp_path):
+    (tmp_path / "real" / "deep").mkdir(parents=True)
+    (tmp_path / "link").symlink_to(tmp_path / "real" / "deep")
+    assert load(GOOD, f"output={tmp_path}/link/../b").request.output == tmp_path / "real" / "b"
+
+
 @pytest.mark.parametrize(
     ("change", "expected"),
     [
@@ -160,12 +193,22 @@ def test_changes_of_the_command_line_win(load):
         ("=3", "expected KEY=VALUE"),
         ("dandisets.5.limit=3", "5 is no section that holds more"),
         ("dandisets.5=x", "the list has 1 entries, counted from 0"),
+        ("dandisets.0.id.x=3", "id is no section that holds more"),
         ("flow.x=3", "flow is no section that holds more"),
         ("output=[", "found '[', expected a YAML value"),
     ],
 )  # fmt: skip
 def test_wrong_changes(message, change, expected):
     assert expected in message(GOOD, change)
+
+
+def test_a_change_below_a_wrong_short_form_names_both(message):
+    found = message(GOOD.replace("archive: dandi", "archive: dandy"), "archive.api_key_env=X")
+    assert found.startswith(
+        "command line, --set archive.api_key_env=X: the file's archive is 'dandy', expected dandi"
+    )
+    number = message(GOOD.replace('- id: "000006"', "- 000006"), "dandisets.0.limit=3")
+    assert "dandisets[0].id: found 6 (a number), expected text; put it in quotes" in number
 
 
 def test_a_value_that_looks_like_a_secret_stays_out_of_messages(message):
