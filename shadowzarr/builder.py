@@ -288,11 +288,27 @@ class RfsBuilder:
         Selection.from_entry(entry)
         self._selections[path] = entry
 
-    def add_source(self, url: str, size: int | None, etag: str | None = None) -> None:
-        """Record what a source file is now, so that a reader notices when it is replaced."""
+    def add_source(
+        self, url: str, size: int | None, etag: str | None = None, *, linked: bool = False
+    ) -> None:
+        """Record what a source file is now, so that a reader notices when it is replaced.
+
+        Parameters
+        ----------
+        url : str
+            The file, as references name it.
+        size : int or None
+            Its bytes; a file of unknown size is not recorded.
+        etag : str, optional
+            Its ETag, with the double quotes.
+        linked : bool, optional
+            Whether it is not described itself, but holds values of a file that is.
+        """
         if size is None:
             return
         self._sources[url] = {"size": size, "etag": etag} if etag else {"size": size}
+        if linked:
+            self._sources[url]["linked"] = True
 
     def add_skipped(
         self, path: str, kind: Literal["dataset", "attribute", "link", "group"], reason: str

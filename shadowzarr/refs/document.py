@@ -73,6 +73,8 @@ class SourceEntry(TypedDict):
     size: int
     etag: NotRequired[str]
     """As the server sends it, in its double quotes."""
+    linked: NotRequired[bool]
+    """Whether the file is not described itself, but holds values of one that is."""
 
 
 class SkippedEntry(TypedDict):

@@ -110,7 +110,7 @@ def _identity_text(source: Source) -> str:
 
 
 def _only_source(rfs: Rfs) -> str:
-    sources = list(rfs.get("sources", {}))
+    sources = [url for url, entry in rfs.get("sources", {}).items() if not entry.get("linked")]
     if len(sources) != 1:
         raise UsageError(
             f"the references name {len(sources)} source files; say which file to compare with (against)"

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ...access.sources import Source
 from ...builder import RfsBuilder
 from ...refs.chunk_index import empty_index
 from ...refs.zarr_metadata import chunk_grid_shape
@@ -38,12 +39,15 @@ class Slabs:
         Number of slabs.
     axis : int
         The axis they follow each other along.
+    url : str, optional
+        The file they are in, when it is not the one that the dataset is in.
     """
 
     start: int
     length: int
     count: int
     axis: int
+    url: str | None = None
 
 
 @dataclass(slots=True)
@@ -66,6 +70,10 @@ class ArrayPlan:
         Chunks in the file, offsets absolute.
     slabs : Slabs, optional
         Or a dataset in one piece.
+    elsewhere : list of (str, ChunkTable)
+        Chunks in other files, by URL; each URL once.
+    sources : list of Source
+        The other files.
     inline : dict of tuple to bytes
         Chunks held in the document, encoded; they win over the others.
     converted : list of str
@@ -80,20 +88,25 @@ class ArrayPlan:
     attributes: dict[str, Any] = field(default_factory=dict)
     chunks: ChunkTable | None = None
     slabs: Slabs | None = None
+    elsewhere: list[tuple[str, ChunkTable]] = field(default_factory=list)
+    sources: list[Source] = field(default_factory=list)
     inline: dict[Coordinates, bytes] = field(default_factory=dict)
     converted: list[str] = field(default_factory=list)
 
     @property
     def count(self) -> int:
         """Number of chunks that are located or held."""
-        located = len(self.chunks) if self.chunks is not None else 0
+        located = sum(len(table) for table in self._tables())
         return located + len(self.inline) + (self.slabs.count if self.slabs else 0)
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the file that the plan refers to."""
-        located = int(self.chunks.nbytes.sum()) if self.chunks is not None else 0
+        """Bytes of the files that the plan refers to."""
+        located = sum(int(table.nbytes.sum()) for table in self._tables())
         return located + (self.slabs.length * self.slabs.count if self.slabs else 0)
+
+    def _tables(self) -> list[ChunkTable]:
+        return [*([self.chunks] if self.chunks is not None else []), *(table for _, table in self.elsewhere)]
 
 
 @dataclass(slots=True)
@@ -154,6 +167,11 @@ def add_plan(
     _add_array(builder, path, plan, url, chunk_index_threshold)
 
 
+def sources_of(plan: Plan) -> list[Source]:
+    """Files beside the dataset's own that a plan refers to."""
+    return plan.sources if isinstance(plan, ArrayPlan) else []
+
+
 def attributes_of(plan: Plan, own: Mapping[str, Any]) -> dict[str, Any]:
     """The dataset's own attributes and those of the convention."""
     return {**own, **plan.attributes}
@@ -173,8 +191,11 @@ def _add_array(
     )
     if plan.chunks is not None:
         _add_chunks(builder, path, plan, plan.chunks, url, chunk_index_threshold)
+    one_file = len(plan.elsewhere) == 1  # an index names one
+    for other, table in plan.elsewhere:
+        _add_chunks(builder, path, plan, table, other, chunk_index_threshold if one_file else None)
     if plan.slabs is not None:
-        _add_slabs(builder, path, plan.slabs, len(plan.shape), url)
+        _add_slabs(builder, path, plan.slabs, len(plan.shape), plan.slabs.url or url)
     for coordinates, data in plan.inline.items():
         builder.add_inline_chunk(path, coordinates, data)
 

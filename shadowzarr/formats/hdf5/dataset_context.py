@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Literal
 
 from .inline_budget import InlineBudget
+from .linked_files import HDF5File, LinkedFiles
 from .references import ReferenceResolver
 
 OnUnsupported = Literal["copy", "skip", "error"]
@@ -26,21 +26,24 @@ class DatasetContext:
         Bytes of the file.
     shift : int
         Added to every offset that HDF5 reports (``userblock``).
-    local_path : pathlib.Path or None
-        The file, when h5py reads it by local path.
+    file : HDF5File
+        The file.
+    files : LinkedFiles
+        It and the other files of the generation.
     contiguous_chunk_bytes : int
         Size of a dataset in one piece above which it is cut into slabs.
     on_unsupported : str
         ``copy``, ``skip`` or ``error``.
-    allow_external : bool
-        Whether files outside the file's folder may be read.
+    is_source : bool
+        Whether the dataset is a source of a virtual one, so that few values are not held either.
     """
 
     resolver: ReferenceResolver
     budget: InlineBudget
     size: int | None
     shift: int
-    local_path: Path | None
+    file: HDF5File
+    files: LinkedFiles
     contiguous_chunk_bytes: int
     on_unsupported: OnUnsupported
-    allow_external: bool
+    is_source: bool = False

@@ -26,7 +26,9 @@ from .heap_values import plan_references, plan_table, plan_text, table_itemsize,
 from .in_place import InPlace
 from .object_names import absolute
 from .ragged import plan_ragged
+from .raw_files import plan_raw
 from .reasons import CannotRepresentError, reading
+from .virtual import plan_virtual
 
 NULL_DATASPACE = "_NULL_DATASPACE"
 """Attribute of the empty array that a dataset with a null dataspace becomes."""
@@ -142,11 +144,16 @@ def _null_dtype(dataset: h5py.Dataset) -> DType:
 
 
 def _plan_foreign(dataset: h5py.Dataset, path: str, form: Form, context: DatasetContext) -> Plan:
+    """A virtual dataset, or one in external raw files: referenced where they are, else copied."""
     is_virtual = dataset.id.get_create_plist().get_layout() == h5d.VIRTUAL
     reason = "a virtual dataset" if is_virtual else "its values are in external raw files"
+    if form == "plain":
+        try:
+            return plan_virtual(dataset, context) if is_virtual else plan_raw(dataset, context)
+        except (NotInPlaceError, NoCodecError) as error:
+            reason = str(error) if str(error).startswith(reason) else f"{reason}: {error}"
     _refuse_copy(path, reason, context)
-    readable = open_foreign(dataset, context.local_path, allow_external=context.allow_external)
-    return _noted(_plan_held(readable, form, context), reason)
+    return _noted(_plan_held(open_foreign(dataset, context), form, context), reason)
 
 
 def _plan_copied(dataset: h5py.Dataset, path: str, form: Form, reason: str, context: DatasetContext) -> Plan:

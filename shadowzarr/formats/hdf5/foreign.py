@@ -1,36 +1,36 @@
-"""Datasets whose values lie in other files: virtual datasets and external raw files.
+"""Copying datasets whose values lie in other files: virtual datasets and external raw files.
 
-Through a Python file object HDF5 opens the same file in place of each source, and external raw files by
-local path, whatever the file says. So every file name found inside an HDF5 file is resolved here, within
-the file's own folder unless that is lifted, and h5py reads such datasets by local path only.
+h5py reads them only where the file lies, by local path, and only when every file that HDF5 would open for
+it, directly or through others, is one that may be read (``other_files``) and is the one that HDF5 finds.
 """
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import h5py
-from h5py import h5d, h5p
+from h5py import h5d, h5p, h5t
 
-from .object_names import decode_name, encode_name
-from .opening import open_local
+from .dataset_context import DatasetContext
+from .linked_files import HDF5File, Place
+from .object_names import absolute, decode_name, encode_name, printable
+from .other_files import MissingFileError
 from .reasons import CannotRepresentError, reading
+from .virtual_sources import SAME_FILE, VirtualSource, virtual_sources
 
-_SAME_FILE = "."
+MAX_DEPTH = 16
+"""Virtual datasets that are made of virtual datasets."""
 
 
-def open_foreign(dataset: h5py.Dataset, path: Path | None, *, allow_external: bool) -> h5py.Dataset:
-    """The dataset as it may be read, after looking at where its values lie.
+def open_foreign(dataset: h5py.Dataset, context: DatasetContext) -> h5py.Dataset:
+    """The dataset as h5py may read it, after looking at where its values lie.
 
     Parameters
     ----------
     dataset : h5py.Dataset
         Virtual, or stored in external raw files.
-    path : pathlib.Path or None
-        The HDF5 file, when h5py reads it by local path.
-    allow_external : bool
-        Whether files outside the file's folder may be read.
+    context : DatasetContext
+        Its file and the others.
 
     Returns
     -------
@@ -42,16 +42,61 @@ def open_foreign(dataset: h5py.Dataset, path: Path | None, *, allow_external: bo
     CannotRepresentError
         When a source must not or cannot be read.
     """
+    _check(dataset, context.file, context, MAX_DEPTH)
     if dataset.is_virtual:
-        _check_sources(dataset, path, allow_external=allow_external)
+        if _has_references(dataset.id.get_type()) and not _is_of_one_file(dataset):
+            raise CannotRepresentError("a virtual dataset of references, which hold in their own file")
         return dataset
-    properties = dataset.id.get_create_plist()
-    names = [decode_name(properties.get_external(n)[0]) for n in range(properties.get_external_count())]
-    for name in names:
-        source = _resolve(name, path, allow_external=allow_external)
-        if not source.is_file():
-            raise CannotRepresentError(f"its values are in {name}, which is not there")
     return _open_beside_file(dataset)
+
+
+def _check(dataset: h5py.Dataset, file: HDF5File, context: DatasetContext, depth: int) -> None:
+    """Raise when h5py must not read a dataset."""
+    with reading("its sources"):
+        properties = dataset.id.get_create_plist()
+        is_virtual = properties.get_layout() == h5d.VIRTUAL
+    if is_virtual:
+        if not depth:
+            raise CannotRepresentError(f"virtual datasets inside one another, more than {MAX_DEPTH}")
+        for source in {(s.file, s.dataset): s for s in virtual_sources(dataset)}.values():
+            _check_source(source, file, context, depth)
+    elif properties.get_external_count():
+        names = [decode_name(properties.get_external(n)[0]) for n in range(properties.get_external_count())]
+        for name in names:
+            _check_judged(file, name)
+            context.files.neighbourhood.locate(name, file.location, by_last_part=False)
+        if depth < MAX_DEPTH and not all(Path(name).is_absolute() for name in names):
+            raise CannotRepresentError("its source is in raw files, for which HDF5 looks elsewhere")
+
+
+def _check_source(source: VirtualSource, file: HDF5File, context: DatasetContext, depth: int) -> None:
+    if source.file == SAME_FILE:
+        _check_place(Place(file, file.inventory.root), source.dataset, context, depth)
+        return
+    _check_judged(file, source.file)
+    try:
+        with context.files.borrowed(source.file, file) as other:
+            _check_place(Place(other, other.inventory.root), source.dataset, context, depth)
+    except MissingFileError:
+        name = Path(source.file)
+        if name.exists() or Path(name.name).exists():
+            raise CannotRepresentError(
+                f"its source {printable(source.file)} is missing, and HDF5 would take another"
+            ) from None
+        # else HDF5 shows fill values for what is not there, and so do we
+
+
+def _check_place(start: Place, name: str, context: DatasetContext, depth: int) -> None:
+    place = context.files.resolve(start, absolute(name.lstrip("/")))
+    if place is not None and place.found.kind == "dataset":
+        _check(place.file.dataset(place.found), place.file, context, depth - 1)
+
+
+def _check_judged(file: HDF5File, name: str) -> None:
+    if not file.is_judged:
+        raise CannotRepresentError(
+            f"its values are in another file ({printable(name)}), and h5py reads those of a local file only"
+        )
 
 
 def _open_beside_file(dataset: h5py.Dataset) -> h5py.Dataset:
@@ -64,43 +109,17 @@ def _open_beside_file(dataset: h5py.Dataset) -> h5py.Dataset:
         return h5py.Dataset(h5d.open(file.id, name, access))
 
 
-def _check_sources(dataset: h5py.Dataset, path: Path | None, *, allow_external: bool) -> None:
-    with reading("its sources"):
-        sources = {(source.file_name, source.dset_name) for source in dataset.virtual_sources()}
-    for file_name, dataset_name in sorted(sources):
-        if "%b" in file_name or "%b" in dataset_name:
-            raise CannotRepresentError("a virtual dataset whose sources are named by a pattern")
-        if file_name == _SAME_FILE:
-            _check_plain(dataset.file, dataset_name)
-            continue
-        source = _resolve(file_name, path, allow_external=allow_external)
-        if not source.is_file():
-            continue  # HDF5 shows fill values for what is not there, and so do we
-        with reading(f"its source {file_name}"), open_local(source) as file:
-            _check_plain(file, dataset_name)
+def _is_of_one_file(dataset: h5py.Dataset) -> bool:
+    return all(source.file == SAME_FILE for source in virtual_sources(dataset))
 
 
-def _resolve(name: str, path: Path | None, *, allow_external: bool) -> Path:
-    if path is None:
-        raise CannotRepresentError(
-            f"its values are in another file ({name}), which is read beside a local file only"
-        )
-    folder = Path(os.path.realpath(path.parent))
-    source = Path(os.path.realpath(folder / name))
-    if not allow_external and not source.is_relative_to(folder):
-        raise CannotRepresentError(f"its values are in {name}, outside the folder of the file")
-    return source
-
-
-def _check_plain(file: h5py.File, name: str) -> None:
-    """Refuse a source that itself leads to another file, as a link, a virtual dataset or a raw file."""
-    at = ""
-    for part in filter(None, name.split("/")):
-        at = f"{at}/{part}"
-        if isinstance(file.get(at, getlink=True), h5py.ExternalLink):
-            raise CannotRepresentError(f"its source {name} is reached through a link into another file")
-    found = file.get(at or "/")
-    if not isinstance(found, h5py.Dataset):
-        return  # as for a file that is not there
-    if found.is_virtual or found.id.get_create_plist().get_external_count():
-        raise CannotRepresentError(f"its source {name} has its own values elsewhere")
+def _has_references(tid: h5t.TypeID) -> bool:
+    match tid.get_class():
+        case h5t.REFERENCE:
+            return True
+        case h5t.ARRAY | h5t.VLEN:
+            return _has_references(tid.get_super())
+        case h5t.COMPOUND:
+            return any(_has_references(tid.get_member_type(n)) for n in range(tid.get_nmembers()))
+        case _:
+            return False

@@ -6,28 +6,31 @@ arrays first, since links and references may name only what became a node.
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Iterator
+from typing import Any
 
 import h5py
 from h5py import h5d, h5g, h5o
 
+from ...access.sources import Source
 from ...builder import RfsBuilder
 from ...errors import UnsupportedError, UsageError
 from ...refs.document import Rfs
-from .array_plan import Plan, add_plan, attributes_of
+from .array_plan import Plan, add_plan, attributes_of, sources_of
 from .attr_conversion import convert_attributes
 from .dataset_context import DatasetContext, OnUnsupported
 from .datasets import plan_dataset
 from .description import describe
 from .inline_budget import InlineBudget
-from .inventory import Inventory, StoredObject, take_inventory
+from .linked_files import HDF5File, LinkedFiles
 from .links import link_entries
 from .object_names import absolute, attribute_path, encode_name, printable
 from .opening import OpenFile, open_source
+from .placement import Placed, Placement, place_objects
 from .progress import GenerationEvent, ProgressCallback, Stage
 from .reasons import CannotRepresentError, reading
-from .references import ReferenceResolver
 from .specifications import as_scalar, plain_location
 from .userblock import offset_shift
 
@@ -74,7 +77,8 @@ def generate_rfs(
     inline_limit : int, optional
         Bytes of values that the document may hold; what does not fit is left out by name.
     allow_external : bool, optional
-        Whether virtual datasets and external raw files outside the file's own folder may be read.
+        Whether other files that the file names, in links, virtual datasets or as raw storage, may lie
+        outside its own folder, or that folder of a URL.
     hdf5_section : bool, optional
         Whether the document describes what Zarr cannot say exactly, so that `to_hdf5` can write the file
         again.
@@ -97,9 +101,11 @@ def generate_rfs(
     """
     if on_unsupported not in ("copy", "skip", "error"):
         raise UsageError(f'on_unsupported is {on_unsupported!r}; expected "copy", "skip" or "error"')
-    with open_source(source, local_hdf5_path) as opened:
+    with contextlib.ExitStack() as stack:
+        opened = stack.enter_context(open_source(source, local_hdf5_path))
         run = _Generation(
             opened,
+            stack,
             chunk_index_threshold=chunk_index_threshold,
             contiguous_chunk_bytes=max(1, contiguous_chunk_bytes),
             on_unsupported=on_unsupported,
@@ -110,7 +116,7 @@ def generate_rfs(
         rfs = run.document()
         if hdf5_section:
             userblock = opened.read_bytes(0, min(opened.file.userblock_size, MOST_USERBLOCK))
-            rfs["hdf5"] = describe(opened.file.id, run.inventory, rfs, userblock=userblock)
+            rfs["hdf5"] = describe(opened.file.id, run.files.first.inventory, rfs, userblock=userblock)
     run.report("done", len(run.nodes), len(run.nodes))
     return rfs
 
@@ -121,53 +127,52 @@ class _Generation:
     def __init__(
         self,
         opened: OpenFile,
+        stack: contextlib.ExitStack,
         *,
         chunk_index_threshold: int | None,
-        contiguous_chunk_bytes: int,
-        on_unsupported: OnUnsupported,
-        inline_limit: int,
         allow_external: bool,
         progress: ProgressCallback | None,
+        inline_limit: int,
+        **options: Any,
     ) -> None:
-        self._opened = opened
-        self._file = opened.file
         self._progress = progress
         self._threshold = chunk_index_threshold
-        self._is_strict = on_unsupported == "error"
+        self._is_strict = options["on_unsupported"] == "error"
+        self._options = options
+        self._budget = InlineBudget(inline_limit)
         self._builder = RfsBuilder()
         self._plans: dict[str, Plan] = {}
+        self._contexts: dict[int, DatasetContext] = {}
         self._chunks = self._bytes = 0
+        self._opened = opened
         self.nodes: set[str] = set()
         self.report("open", 0, 0)
-        self.inventory: Inventory = take_inventory(self._file.id)
-        objects = len(self.inventory.objects)
+        self.files = LinkedFiles(opened, stack, allow_external=allow_external)
+        self._placement: Placement = place_objects(self.files)
+        objects = len(self._placement.objects)
         self.report("inventory", objects, objects)
-        self._context = DatasetContext(
-            resolver=ReferenceResolver(self.inventory, self._file.id),
-            budget=InlineBudget(inline_limit),
-            size=opened.source.size,
-            shift=offset_shift(self._file.userblock_size, self._candidates(), opened.read_bytes),
-            local_path=opened.path,
-            contiguous_chunk_bytes=contiguous_chunk_bytes,
-            on_unsupported=on_unsupported,
-            allow_external=allow_external,
-        )
 
     def document(self) -> Rfs:
         """Represent every object; gives the document."""
         source = self._opened.source
         self._builder.add_source(source.url, source.size, source.etag)
-        for failure in self.inventory.failures:
+        for file in self._placement.linked():
+            self._add_source(file.opened.source)
+        for failure in self._placement.failures():
             self._skip(failure.path, failure.kind, failure.reason)
-        objects = self.inventory.in_tree_order()
+        objects = self._placement.objects
         specifications = self._specifications()
-        for number, found in enumerate(objects, start=1):
-            self._add_node(found, specifications)
+        for number, item in enumerate(objects, start=1):
+            self._add_node(item, specifications)
             self.report("datasets", number, len(objects))
-        for number, found in enumerate(objects, start=1):
-            self._add_attributes(found)
+        for number, item in enumerate(objects, start=1):
+            self._add_attributes(item)
             self.report("attributes", number, len(objects))
         return self._builder.build()
+
+    def _add_source(self, source: Source) -> None:
+        if source.url != self._opened.source.url:
+            self._builder.add_source(source.url, source.size, source.etag, linked=True)
 
     def report(self, stage: Stage, objects: int, total: int) -> None:
         """Tell the caller how far things are."""
@@ -177,88 +182,104 @@ class _Generation:
         requests, nbytes = (stream.requests, stream.bytes_read) if stream is not None else (0, 0)
         self._progress(GenerationEvent(stage, objects, total, self._chunks, self._bytes, requests, nbytes))
 
-    def _candidates(self) -> Iterator[h5py.Dataset]:
-        for found in self.inventory.in_tree_order():
-            if found.kind == "dataset":
+    def _context(self, file: HDF5File) -> DatasetContext:
+        """What planning a dataset of a file needs."""
+        if file.number not in self._contexts:
+            self._contexts[file.number] = DatasetContext(
+                resolver=self._placement.resolver(file),
+                budget=self._budget,
+                size=file.opened.source.size,
+                shift=offset_shift(
+                    file.opened.file.userblock_size, self._candidates(file), file.opened.read_bytes
+                ),
+                file=file,
+                files=self.files,
+                **self._options,
+            )
+        return self._contexts[file.number]
+
+    def _candidates(self, file: HDF5File) -> Iterator[h5py.Dataset]:
+        for item in self._placement.objects:
+            if item.file is file and item.found.kind == "dataset":
                 try:
-                    yield self._dataset(found)
+                    yield file.dataset(item.found)
                 except CannotRepresentError:
                     continue  # it is reported when its turn comes
 
-    def _dataset(self, found: StoredObject) -> h5py.Dataset:
-        with reading():
-            return h5py.Dataset(h5d.open(self._file.id, encode_name(absolute(found.path))))
-
     def _specifications(self) -> str | None:
         """Prefix of the paths of the cached specifications; None when the file has none."""
-        root = h5py.Group(h5g.open(self._file.id, b"/"))
-        groups = {absolute(item.path) for item in self.inventory.objects.values() if item.kind == "group"}
-        attributes = convert_attributes(root, self._context.resolver, groups).values
+        first = self.files.first
+        root = h5py.Group(h5g.open(first.opened.file.id, b"/"))
+        groups = {absolute(item.path) for item in self._placement.objects if item.found.kind == "group"}
+        attributes = convert_attributes(root, self._context(first).resolver, groups).values
         location = plain_location(attributes)
         return f"{location}/" if location else None
 
-    def _add_node(self, found: StoredObject, specifications: str | None) -> None:
-        if found.kind == "datatype":
+    def _add_node(self, item: Placed, specifications: str | None) -> None:
+        path = absolute(item.path)
+        if item.found.kind == "datatype":
             self._builder.add_converted(
-                absolute(found.path), "a committed data type: no node; every dataset has its own type"
+                path, "a committed data type: no node; every dataset has its own type"
             )
             return
-        if found.kind == "group":
-            self._builder.add_group(found.path)
-            self.nodes.add(absolute(found.path))
+        if item.found.kind == "group":
+            self._builder.add_group(item.path)
+            self.nodes.add(path)
             return
         try:
-            plan = plan_dataset(self._dataset(found), found.path, self._context)
+            plan = plan_dataset(item.file.dataset(item.found), item.path, self._context(item.file))
         except CannotRepresentError as error:
-            self._skip(absolute(found.path), "dataset", str(error))
+            self._skip(path, "dataset", str(error))
             return
-        if specifications is not None and found.path.startswith(specifications):
+        if specifications is not None and item.path.startswith(specifications):
             as_scalar(plan)
-        self._add_plan(found.path, plan)
+        self._add_plan(item, plan)
 
-    def _add_plan(self, path: str, plan: Plan) -> None:
-        add_plan(
-            self._builder, path, plan, url=self._opened.source.url, chunk_index_threshold=self._threshold
-        )
+    def _add_plan(self, item: Placed, plan: Plan) -> None:
+        url = item.file.opened.source.url
+        add_plan(self._builder, item.path, plan, url=url, chunk_index_threshold=self._threshold)
+        for source in sources_of(plan):
+            self._add_source(source)
         for what in plan.converted:
-            self._builder.add_converted(absolute(path), what)
-        self._plans[path] = plan
+            self._builder.add_converted(absolute(item.path), what)
+        self._plans[item.path] = plan
         self._chunks += plan.count
         self._bytes += plan.nbytes
-        self.nodes.add(absolute(path))
+        self.nodes.add(absolute(item.path))
 
-    def _add_attributes(self, found: StoredObject) -> None:
-        is_node = absolute(found.path) in self.nodes
-        if not is_node and found.kind != "datatype":
+    def _add_attributes(self, item: Placed) -> None:
+        path, is_type = absolute(item.path), item.found.kind == "datatype"
+        if path not in self.nodes and not is_type:
             return
         try:
             with reading():
-                item = _wrapped(h5o.open(self._file.id, encode_name(absolute(found.path))))
+                stored = encode_name(absolute(item.found.path))
+                opened = _wrapped(h5o.open(item.file.opened.file.id, stored))
         except CannotRepresentError as error:
-            self._skip(attribute_path(found.path, "*"), "attribute", str(error))
+            self._skip(attribute_path(item.path, "*"), "attribute", str(error))
             return
-        converted = convert_attributes(item, self._context.resolver, self.nodes)
+        converted = convert_attributes(opened, self._context(item.file).resolver, self.nodes)
         for name, reason in converted.skipped:
-            self._skip(attribute_path(found.path, name), "attribute", reason)
-        if found.kind == "datatype":
+            self._skip(attribute_path(item.path, name), "attribute", reason)
+        if is_type:
             for name in converted.values:
-                self._skip(attribute_path(found.path, name), "attribute", "a committed data type has no node")
+                self._skip(attribute_path(item.path, name), "attribute", "a committed data type has no node")
             return
-        self._set_attributes(found, converted.values)
+        self._set_attributes(item, converted.values)
 
-    def _set_attributes(self, found: StoredObject, attributes: dict[str, object]) -> None:
-        if not found.path:
+    def _set_attributes(self, item: Placed, attributes: dict[str, object]) -> None:
+        if not item.path:
             plain_location(attributes)
-        plan = self._plans.get(found.path)
+        plan = self._plans.get(item.path)
         if plan is not None:
             attributes = attributes_of(plan, attributes)
-        elif found.kind == "group":
-            entries, skipped = link_entries(found, self.inventory, self.nodes)
+        elif item.found.kind == "group":
+            entries, skipped = link_entries(item, self._placement, self.nodes)
             for path, reason in skipped:
                 self._skip(printable(path), "link", reason)
             if entries:
                 attributes["_LINKS"] = entries
-        self._builder.set_attributes(found.path, attributes)
+        self._builder.set_attributes(item.path, attributes)
 
     def _skip(self, path: str, kind: str, reason: str) -> None:
         if self._is_strict:

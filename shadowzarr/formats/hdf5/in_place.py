@@ -78,14 +78,14 @@ class InPlace:
             len(table) > 0 if table is not None else contiguous_offset(self._dataset.id) is not None
         )
         if not is_written or nbytes == 0:
-            return self._with(self._shape if table is None else self._properties.get_chunk())
-        if layout == h5d.COMPACT or nbytes < INLINE_BELOW:
+            return self.empty(self._shape if table is None else self._properties.get_chunk())
+        if layout == h5d.COMPACT or (nbytes < INLINE_BELOW and not self._context.is_source):
             held = self._held(must=layout == h5d.COMPACT)
             if held is not None:
                 return held
         return self._contiguous(nbytes) if table is None else self._chunked(table)
 
-    def _with(self, chunk_shape: tuple[int, ...]) -> ArrayPlan:
+    def empty(self, chunk_shape: tuple[int, ...]) -> ArrayPlan:
         """An array of this type without chunks."""
         name = type_name(self._base)
         return ArrayPlan(
@@ -99,7 +99,7 @@ class InPlace:
 
     def _held(self, *, must: bool) -> ArrayPlan | None:
         """All values in one chunk; None when HDF5 lacks a filter and a codec may do."""
-        plan = self._with(self._shape)
+        plan = self.empty(self._shape)
         try:
             data = self._stored((0,) * len(self._shape), self._shape).tobytes()
         except CannotRepresentError:
@@ -125,13 +125,13 @@ class InPlace:
         start = self._dataset.id.get_offset() + self._context.shift
         self._check_inside(start + nbytes)
         if nbytes <= self._context.contiguous_chunk_bytes or not self._shape:
-            plan = self._with(self._shape)
+            plan = self.empty(self._shape)
             plan.slabs = Slabs(start, nbytes, 1, 0)
             return plan
         axis = cut_axis(self._shape)
         rows, row_bytes = self._shape[axis], nbytes // self._shape[axis]
         height = slab_height(rows, row_bytes, self._context.contiguous_chunk_bytes)
-        plan = self._with((*self._shape[:axis], height, *self._shape[axis + 1 :]))
+        plan = self.empty((*self._shape[:axis], height, *self._shape[axis + 1 :]))
         plan.slabs = Slabs(start, height * row_bytes, -(-rows // height), axis)
         return plan
 
@@ -142,7 +142,7 @@ class InPlace:
         masks = self._unfiltered_edges(table, chain)
         if masks is not None:
             table = replace(table, filter_masks=masks)
-        plan = self._with(self._properties.get_chunk())
+        plan = self.empty(self._properties.get_chunk())
         plan.codecs.extend(chain.codecs)
         is_odd = table.filter_masks != mask
         plan.chunks = self._widened(table[~is_odd])

@@ -27,9 +27,6 @@ from .object_names import (
 )
 from .reasons import CannotRepresentError, reading
 
-MAX_LINKS_FOLLOWED = 64
-"""Soft links on the way to one object; HDF5 itself gives up after 16."""
-
 LinkKind = Literal["hard", "soft", "external", "user"]
 ObjectKind = Literal["group", "dataset", "datatype"]
 
@@ -111,37 +108,6 @@ class Inventory:
     def in_tree_order(self) -> list[StoredObject]:
         """All objects, each group before what is in it."""
         return sorted(self.objects.values(), key=lambda found: tree_order(found.path))
-
-    def resolve(self, group: StoredObject, target: str) -> StoredObject | None:
-        """The object that a soft link leads to, through other links if need be; None when it dangles.
-
-        Parameters
-        ----------
-        group : StoredObject
-            The group that holds the link; a relative target starts there.
-        target : str
-            The path the link names.
-        """
-        at: StoredObject = self.root if target.startswith("/") else group
-        todo = deque(target.split("/"))
-        followed = 0
-        while todo:
-            name = todo.popleft()
-            if name in ("", "."):
-                continue
-            link = at.links.get(name)
-            if link is not None and link.kind == "soft":
-                followed += 1
-                if followed > MAX_LINKS_FOLLOWED:
-                    return None
-                todo.extendleft(reversed(link.target.split("/")))
-                at = self.root if link.target.startswith("/") else at
-                continue
-            found = self.objects.get(link.address) if link is not None and link.kind == "hard" else None
-            if found is None:
-                return None
-            at = found
-        return at
 
 
 def take_inventory(file: h5f.FileID) -> Inventory:

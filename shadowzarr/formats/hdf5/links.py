@@ -2,7 +2,8 @@
 
 A soft link, and every further name of an object, becomes an entry with the path of a node that exists in
 the document. hdmf-zarr fails a whole file on an entry that leads nowhere, so a dangling link is left out
-by name.
+by name. Of a link into another file the object itself has the link's path, and only a further link to it
+is an entry.
 """
 
 from __future__ import annotations
@@ -10,21 +11,24 @@ from __future__ import annotations
 from collections.abc import Set
 from typing import Any
 
-from .inventory import Inventory, Link, StoredObject
+from .inventory import Link
+from .linked_files import Place
 from .object_names import absolute, child_path, printable
+from .placement import Key, Placed, Placement
+from .reasons import CannotRepresentError
 
 
 def link_entries(
-    group: StoredObject, inventory: Inventory, nodes: Set[str]
+    group: Placed, placement: Placement, nodes: Set[str]
 ) -> tuple[list[dict[str, Any]], list[tuple[str, str]]]:
     """The links of a group that are no nodes.
 
     Parameters
     ----------
-    group : StoredObject
+    group : Placed
         The group.
-    inventory : Inventory
-        Every object of the file.
+    placement : Placement
+        Where every object is.
     nodes : set of str
         Absolute paths of the nodes in the document.
 
@@ -37,32 +41,56 @@ def link_entries(
     """
     entries: list[dict[str, Any]] = []
     skipped: list[tuple[str, str]] = []
-    for link in group.links.values():
+    for link in group.found.links.values():
         path = child_path(group.path, link.name)
-        target, reason = _target(group, link, path, inventory)
-        if target is not None and absolute(target.path) not in nodes:
-            reason = f"its target {printable(absolute(target.path))} has no node"
-        if reason:
-            skipped.append((absolute(path), reason))
-        elif target is not None:
-            entries.append({"name": link.name, "source": ".", "path": absolute(target.path)})
+        try:
+            key = _target(group, link, path, placement)
+        except CannotRepresentError as error:
+            skipped.append((absolute(path), str(error)))
+            continue
+        target = placement.paths.get(key) if key is not None else None
+        if target is None or (target == path and link.kind != "external"):
+            continue  # an object's own name, or one that could not be opened and is named as such
+        if absolute(target) in nodes:
+            if target != path:
+                entries.append({"name": link.name, "source": ".", "path": absolute(target)})
+        elif target != path:
+            skipped.append((absolute(path), f"its target {printable(absolute(target))} has no node"))
     return entries, skipped
 
 
-def _target(
-    group: StoredObject, link: Link, path: str, inventory: Inventory
-) -> tuple[StoredObject | None, str]:
-    """The object that an entry shall name, or why there is none; neither for an object's own name."""
+def _target(group: Placed, link: Link, path: str, placement: Placement) -> Key | None:
+    """The object that a link leads to.
+
+    Raises
+    ------
+    CannotRepresentError
+        When there is none in the document.
+    """
     match link.kind:
         case "hard":
-            found = inventory.objects.get(link.address)
-            return (found, "") if found is not None and found.path != path else (None, "")
+            return group.file.number, link.address
         case "soft":
-            found = inventory.resolve(group, link.target)
-            reason = "" if found else f"a soft link to {printable(link.target)}, where nothing is"
-            return found, reason
+            return _followed(group, link, placement)
         case "external":
+            if path in placement.targets:
+                return placement.targets[path]
             where = f"{printable(link.target)} in the file {printable(link.file)}"
-            return None, f"an external link to {where}; links into other files are not followed"
+            raise CannotRepresentError(f"an external link to {where}: {placement.reasons[path]}")
         case _:
-            return None, "a user-defined link, which only the program that wrote it understands"
+            raise CannotRepresentError(
+                "a user-defined link, which only the program that wrote it understands"
+            )
+
+
+def _followed(group: Placed, link: Link, placement: Placement) -> Key:
+    where = f"a soft link to {printable(link.target)}"
+    try:
+        found: Place | None = placement.files.resolve(group.place, link.target)
+    except CannotRepresentError as error:
+        raise CannotRepresentError(f"{where}: {error}") from error
+    if found is None:
+        raise CannotRepresentError(f"{where}, where nothing is")
+    if found.key not in placement.paths:
+        raise CannotRepresentError(f"{where} of the file {found.file.name}, to which no other link leads")
+    return found.key
