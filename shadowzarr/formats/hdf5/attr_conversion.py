@@ -68,7 +68,11 @@ def convert_attributes(
         text = decode_name(name)
         try:
             _check_name(text)
-            found.values[text] = _convert(item, text, resolver, nodes)
+            dangling = resolver.dangling
+            value = _convert(item, text, resolver, nodes)
+            if resolver.dangling != dangling:
+                raise CannotRepresentError("it refers to an object that is gone, or that is left out")
+            found.values[text] = value
         except CannotRepresentError as error:
             found.skipped.append((text, str(error)))
     return found
