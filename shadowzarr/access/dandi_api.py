@@ -223,7 +223,7 @@ class DandiArchive:
         status = response.status_code
         if status == 404:
             return NotInArchiveError(
-                f"{self.api_url} has no {what}; check the identifier, version and archive"
+                f"{self.api_url} has no {what}; check the identifier, version and archive{self._root_hint()}"
             )
         if status == 401:
             return self._missing_key(what)
@@ -256,8 +256,15 @@ class DandiArchive:
         if not isinstance(value, dict):
             raise ArchiveError(
                 f"{what} at {self.api_url}: found {found}, expected a JSON object; is this a DANDI API?"
+                f"{self._root_hint()}"
             )
         return value
+
+    def _root_hint(self) -> str:
+        """What to say where a wrong root is likely: those of all known archives end in ``/api``."""
+        if self.api_url.endswith("/api"):
+            return ""
+        return f". The root of the API may be wrong: try {self.api_url}/api"
 
     def _asset(self, record: dict[str, Any]) -> Asset:
         return to_asset(record, api_url=self.api_url)

@@ -165,6 +165,20 @@ def test_what_is_not_there(api):
             call()
 
 
+def test_a_root_that_is_not_that_of_an_api_is_suspected(api, standin, canned):
+    root = standin.server.api_url.removesuffix("/api")
+    with (
+        DandiArchive(root) as client,
+        pytest.raises(NotInArchiveError, match=f"has no dandiset 000001; .* may be wrong: try {root}/api$"),
+    ):
+        client.dandiset("000001")
+    with pytest.raises(NotInArchiveError, match="check the identifier, version and archive$"):
+        api.dandiset("000099")
+    canned.application.answers["/dandisets/000001/"] = Response(200, {"Content-Type": "text/html"}, b"<html>")
+    with DandiArchive(canned.base_url) as client, pytest.raises(ArchiveError, match=r"a DANDI API\?.* try "):
+        client.dandiset("000001")
+
+
 def test_a_missing_key(api, standin):
     with pytest.raises(MissingCredentialsError, match="STANDIN_API_KEY"):
         api.dandiset("000002")
