@@ -49,6 +49,23 @@ def test_python_examples_run_in_their_order(
     assert "Two shanks in visual cortex" in capsys.readouterr().out
 
 
+def test_the_option_for_web_sources_is_the_one_that_fsspec_needs(folder: Path, tmp_path: Path) -> None:
+    pytest.importorskip("fsspec")
+    pytest.importorskip("aiohttp")
+    import zarr
+
+    from shadowzarr import generate_rfs, write_rfs
+    from shadowzarr.testing import RangeServer
+
+    assert '"remote_options": {"asynchronous": True}' in README
+    options = {"fo": str(tmp_path / "web.json"), "remote_options": {"asynchronous": True}}
+    with RangeServer(folder) as server:
+        rfs = generate_rfs(server.url("session.nwb"))
+        write_rfs(rfs, tmp_path / "web.json")
+        listed = zarr.open_group("reference://", mode="r", storage_options=options)
+        assert listed["acquisition/ElectricalSeries/data"][1000:1003, 3].tolist() == [32, 54, 34]
+
+
 def test_shadowzarr_commands_exist_and_take_their_arguments(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
