@@ -25,7 +25,7 @@ def plan_copy(values: DatasetValues, budget: InlineBudget) -> ArrayPlan:
     CannotRepresentError
         When Zarr has no such type, a long double is no double, or there is no room.
     """
-    shown = values.dataset.dtype
+    shown = values.dtype
     base, axes = shown.subdtype if shown.subdtype is not None else (shown, ())
     target = target_dtype(base)
     budget.check(values.written_elements() * shown.itemsize)

@@ -15,7 +15,7 @@ import h5py
 import numpy as np
 from h5py import h5d, h5s, h5t
 
-from .dtypes import DType
+from .dtypes import DType, flattened
 from .h5_chunk_utils import ChunkTable, chunk_locations, contiguous_offset, inline_chunk_shape
 from .reasons import CannotRepresentError, reading
 
@@ -58,6 +58,7 @@ class DatasetValues:
 
     def __init__(self, dataset: h5py.Dataset, itemsize: int) -> None:
         self.dataset = dataset
+        self.dtype = flattened(dataset.dtype)
         properties = dataset.id.get_create_plist()
         self._layout = properties.get_layout()
         self.shape: tuple[int, ...] = tuple(dataset.shape)

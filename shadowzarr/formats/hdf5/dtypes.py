@@ -81,7 +81,7 @@ def _stored(tid: h5t.TypeID) -> DType:
         case h5t.OPAQUE:
             return _opaque(tid)
         case h5t.ARRAY:
-            return np.dtype((_stored(tid.get_super()), tid.get_array_dims()))
+            return flattened(np.dtype((_stored(tid.get_super()), tid.get_array_dims())))
         case h5t.COMPOUND:
             return _compound(tid)
         case other:
@@ -178,8 +178,17 @@ def _dtype_or_none(tid: h5t.TypeID) -> DType | None:
     return dtype
 
 
+def flattened(dtype: DType) -> DType:
+    """A data type with a subarray of subarrays as one subarray, as numpy makes arrays of it."""
+    if dtype.subdtype is None or dtype.subdtype[0].subdtype is None:
+        return dtype
+    inner = flattened(dtype.subdtype[0])
+    return np.dtype((inner.base, (*dtype.shape, *inner.shape)))
+
+
 def same_dtype(one: DType, other: DType) -> bool:
     """Whether two data types are the same but for h5py's marks."""
+    one, other = flattened(one), flattened(other)
     if one.subdtype or other.subdtype:
         if one.subdtype is None or other.subdtype is None or one.shape != other.shape:
             return False
