@@ -27,8 +27,23 @@ INTEGER: dict[str, Any] = {"class": "H5T_INTEGER", "base": "H5T_STD_I64LE"}
 FLOAT: dict[str, Any] = {"class": "H5T_FLOAT", "base": "H5T_IEEE_F64LE"}
 
 RAGGED = "_RAGGED"
+COLUMNS = "_COLUMNS"
+IN_PARTS = frozenset({RAGGED, COLUMNS})
+"""Attributes of a group that stands for one dataset; what is in it is no object of the HDF5 file."""
+
 NULL_DATASPACE = "_NULL_DATASPACE"
-CONVENTION = frozenset({"_DTYPE", "_LINKS", "_REFERENCE_FIELDS", RAGGED, NULL_DATASPACE, "zarr_conventions"})
+CONVENTION = frozenset(
+    {
+        "_DTYPE",
+        "_LINKS",
+        "_REFERENCE_FIELDS",
+        "_ARRAY_FIELDS",
+        RAGGED,
+        COLUMNS,
+        NULL_DATASPACE,
+        "zarr_conventions",
+    }
+)
 """Attributes that the Zarr side has for itself."""
 
 _NUMBERS = {
@@ -40,6 +55,8 @@ _NUMBERS = {
 
 def default_type(metadata: Mapping[str, Any]) -> Any:
     """Datatype of the dataset that an array of this metadata is taken to be; None when there is none."""
+    if "data_type" not in metadata:
+        return None  # a group
     if metadata.get("attributes", {}).get("_DTYPE") == "object_reference":
         return REFERENCE
     return _type(metadata["data_type"], _is_big(metadata), metadata.get("attributes", {}))
@@ -50,8 +67,8 @@ def default_shape(metadata: Mapping[str, Any]) -> dict[str, Any]:
     attributes = metadata.get("attributes", {})
     if attributes.get(NULL_DATASPACE):
         return NULL
-    if RAGGED in attributes:
-        return simple(list(attributes[RAGGED]["shape"]))
+    for marker in IN_PARTS & set(attributes):
+        return simple(list(attributes[marker]["shape"]))
     return simple(list(metadata["shape"]))
 
 

@@ -123,10 +123,7 @@ class Comparison:
         self.compare_attributes(path, one, other)
 
     def compare_group(self, path, one, other):
-        plists = [
-            side.id.get_create_plist() if path == b"/" else item.get_create_plist()
-            for side, item in ((self.a, one), (self.b, other))
-        ]
+        plists = [item.get_create_plist() for item in (one, other)]
         self.same(path, "link order flags", *(p.get_link_creation_order() for p in plists))
         self.same(path, "attribute order flags", *(p.get_attr_creation_order() for p in plists))
         links = [
@@ -191,10 +188,7 @@ class Comparison:
         names = [attribute_names(item) for item in (one, other)]
         self.same(path, "attributes", sorted(names[0]), sorted(names[1]))
         if not isinstance(one, h5t.TypeID):
-            flags = [
-                (side.id if path == b"/" else item).get_create_plist().get_attr_creation_order()
-                for side, item in ((self.a, one), (self.b, other))
-            ]
+            flags = [item.get_create_plist().get_attr_creation_order() for item in (one, other)]
             self.same(path, "attribute order flags", *flags)
             if flags[0]:
                 ordered = [attribute_names(item, h5.INDEX_CRT_ORDER) for item in (one, other)]

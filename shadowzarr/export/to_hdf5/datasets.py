@@ -106,12 +106,12 @@ class DatasetWriter:
             return
         if "value" in self._entry:
             self._write_described(references)
-        elif self._node is None:
-            self._leave_out_values()
+        elif self._node is not None and self._described.is_array(self._path):
+            self._write_array(self._node, references)
         elif self._described.is_ragged(self._path):
             self._write_sequences(references)
         else:
-            self._write_array(self._node, references)
+            self._leave_out_values()
 
     def _leave_out_values(self) -> None:
         lost = self._described.section.get("notDescribed", [])

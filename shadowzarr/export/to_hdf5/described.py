@@ -14,7 +14,8 @@ from zarr.core.buffer import default_buffer_prototype
 from zarr.core.sync import sync
 
 from ...attributes import decode_attributes
-from ...hdf5_types.defaults import CONVENTION, RAGGED, chunk_shape, default_shape, default_type
+from ...errors import InvalidReferencesError
+from ...hdf5_types.defaults import CONVENTION, IN_PARTS, RAGGED, chunk_shape, default_shape, default_type
 from ...hdf5_types.names import name_to_text, text_to_path
 from ...refs.chunk_key import METADATA_NAME, metadata_key, parse_chunk_key
 from ...refs.gen import array_path
@@ -53,7 +54,7 @@ class DescribedFile:
         if "class" in self.entry(path):
             return str(self.entry(path)["class"])
         node = self.node(path) or {}
-        is_dataset = node.get("node_type") == "array" or RAGGED in node.get("attributes", {})
+        is_dataset = node.get("node_type") == "array" or IN_PARTS & set(node.get("attributes", {}))
         return "dataset" if is_dataset else "group"
 
     def entry(self, path: str) -> Mapping[str, Any]:
@@ -67,7 +68,15 @@ class DescribedFile:
 
     def type(self, reference: Any) -> Any:
         """A datatype that an object refers to: a number in the table, or JSON itself."""
-        return self.section["types"][reference] if isinstance(reference, int) else reference
+        return self._table("types", reference) if isinstance(reference, int) else reference
+
+    def _table(self, name: str, number: int) -> Any:
+        table = self.section.get(name, [])
+        if not 0 <= number < len(table):
+            raise InvalidReferencesError(
+                f"the hdf5 section refers to number {number} of its {len(table)} {name}"
+            )
+        return table[number]
 
     def dataset_type(self, path: str) -> Any:
         """Datatype of a dataset as JSON; None when nothing says it."""
@@ -77,23 +86,37 @@ class DescribedFile:
         if node is None:
             return None
         if RAGGED in node.get("attributes", {}):
-            return {"class": "H5T_VLEN", "base": default_type(self._array(f"{path}/values"))}
+            base = default_type(self._metadata(f"{path}/values".lstrip("/")))
+            return None if base is None else {"class": "H5T_VLEN", "base": base}
         return default_type(node)
 
     def shape(self, path: str) -> Any:
         """Dataspace of a dataset as JSON; None when nothing says it."""
-        node = self.node(path)
-        return self.entry(path).get("shape") or (default_shape(node) if node is not None else None)
+        node, entry = self.node(path), self.entry(path)
+        if "shape" in entry or node is None:
+            return entry.get("shape")
+        limits = {"maxdims": entry["maxdims"]} if "maxdims" in entry else {}
+        return {**default_shape(node), **limits}
 
     def creation(self, path: str) -> dict[str, Any]:
         """Creation properties of an object, with the dims of chunks."""
-        number = self.entry(path).get("creation")
-        creation = dict(self.section["creations"][number]) if number is not None else {}
+        usual = self.section.get("usualCreations", {}).get(self.kind(path))
+        number = self.entry(path).get("creation", usual)
+        creation = dict(self._table("creations", number)) if number is not None else {}
         layout = creation.get("layout", {})
         if layout.get("class") == "H5D_CHUNKED" and "dims" not in layout:
             rank = len(self.shape(path).get("dims", ()))
             creation["layout"] = {**layout, "dims": chunk_shape(self.node(path) or {})[:rank]}
         return creation
+
+    def is_array(self, path: str) -> bool:
+        """Whether a dataset is one array of the document."""
+        return "data_type" in (self.node(path) or {})
+
+    def is_ragged(self, path: str) -> bool:
+        """Whether a dataset is an array of items and one of offsets."""
+        marked = RAGGED in (self.node(path) or {}).get("attributes", {})
+        return marked and "data_type" in self._metadata(f"{path}/values".lstrip("/"))
 
     def attributes(self, path: str) -> dict[str, tuple[Any, Mapping[str, Any]]]:
         """Attributes of an object: what the node holds (or `MISSING`), and what the section says."""
@@ -102,8 +125,12 @@ class DescribedFile:
         described = {name: _attribute(value) for name, value in entry.get("attributes", {}).items()}
         absent = CONVENTION | set(entry.get("attributesAbsent", ()))
         names = {name for name in held if name not in absent} | set(described)
-        order = entry.get("attributeOrder") or sorted(names, key=text_to_path)
+        order = self.order(entry.get("attributeOrder")) or sorted(names, key=text_to_path)
         return {name: (held.get(name, MISSING), described.get(name, {})) for name in order if name in names}
+
+    def order(self, number: int | None) -> list[str]:
+        """Names in an order that an object refers to; none when it refers to none."""
+        return list(self._table("orders", number)) if number is not None else []
 
     def links(self, path: str) -> dict[str, dict[str, Any]]:
         """Links of a group beside its objects' own names."""
@@ -113,10 +140,6 @@ class DescribedFile:
             for link in node.get("attributes", {}).get("_LINKS", [])
         }
         return held | dict(self.entry(path).get("links", {}))
-
-    def is_ragged(self, path: str) -> bool:
-        """Whether a dataset of sequences became a group."""
-        return RAGGED in (self.node(path) or {}).get("attributes", {})
 
     def chunks(self, name: str) -> list[tuple[int, ...]]:
         """Coordinates of the chunks that the document has of an array, in order.
@@ -145,28 +168,38 @@ class DescribedFile:
                 found.append(tuple(parsed[1]))
         return found
 
-    def _array(self, path: str) -> dict[str, Any]:
-        return self._metadata(path.lstrip("/"))
-
     def _take_nodes(self) -> None:
+        """Nodes that are objects of the HDF5 file: no parts of a dataset, nothing behind a link."""
         suffix = f"/{METADATA_NAME}"
         names = [key.removesuffix(suffix) for key in self.store.rfs["refs"] if key.endswith(suffix)]
-        ragged: set[str] = set()
+        links = self._link_paths()
+        hidden: set[str] = set()
         for name in ["", *sorted(names)]:
-            if name.rpartition("/")[0] in ragged:
+            path = _path_of(name)
+            if name and (name.rpartition("/")[0] in hidden or path in links):
+                hidden.add(name)
                 continue
-            metadata = self._metadata(name)
-            if RAGGED in metadata.get("attributes", {}):
-                ragged.add(name)
-            path = "/" + "/".join(
-                name_to_text(part.encode("utf-8", "surrogateescape")) for part in name.split("/")
-            )
-            self._nodes[path if name else "/"] = metadata
+            metadata = self._nodes[path] = self._metadata(name)
+            if IN_PARTS & set(metadata.get("attributes", {})):
+                hidden.add(name)
+
+    def _link_paths(self) -> set[str]:
+        """Where the section says that there is a link; what a node of that name shows is elsewhere."""
+        return {
+            f"{path.rstrip('/')}/{name}"
+            for path, entry in self._objects.items()
+            for name in entry.get("links", {})
+        }
 
     def _metadata(self, name: str) -> dict[str, Any]:
         found = sync(self.store.get(metadata_key(name), default_buffer_prototype()))
         parsed: dict[str, Any] = json.loads(found.to_bytes()) if found is not None else {}
         return parsed
+
+
+def _path_of(name: str) -> str:
+    """Path of an object by the name of its node, as the section writes it."""
+    return "/" + "/".join(name_to_text(part.encode("utf-8", "surrogateescape")) for part in name.split("/"))
 
 
 def _attribute(described: Any) -> Mapping[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from h5py import h5g, h5o, h5p
+from h5py import h5g, h5o, h5p, h5t
 
 from ...hdf5_types.names import text_to_name, text_to_path
 from ...hdf5_types.type_names import CHARACTER_SETS
@@ -44,14 +44,15 @@ def write_links(
     links = described.links(path)
     entry = described.entry(path)
     names = {**dict.fromkeys(children), **dict.fromkeys(links)}
-    order = entry.get("linkOrder") or sorted(names, key=text_to_name)
-    usual = described.file.get("linkCharSet", "H5T_CSET_UTF8")
+    order = described.order(entry.get("linkOrder")) or sorted(names, key=text_to_name)
+    usual = described.file.get("linkCharSet", "H5T_CSET_UTF8" if described.section else None)
     odd = entry.get("linkCharSets", {})
     for name in order:
         if name not in names:
             continue
         properties = h5p.create(h5p.LINK_CREATE)
-        properties.set_char_encoding(_CHARACTER_SETS.get(odd.get(name, usual), 1))
+        set_name = odd.get(name, usual) or ("H5T_CSET_ASCII" if name.isascii() else "H5T_CSET_UTF8")
+        properties.set_char_encoding(_CHARACTER_SETS.get(set_name, h5t.CSET_UTF8))
         try:
             if name in children:
                 h5o.link(objects[children[name]], group, text_to_name(name), lcpl=properties)

@@ -118,8 +118,17 @@ def _compound(tid: h5t.TypeCompoundID, values: Values, references: References) -
     if len(columns) != tid.get_nmembers():
         raise ValueError(f"{len(columns)} fields for a compound of {tid.get_nmembers()}")
     for number, column in enumerate(columns):
-        rows[f"f{number}"] = to_memory(tid.get_member_type(number), column, references)
+        rows[f"f{number}"] = _member(tid.get_member_type(number), column, references)
     return rows
+
+
+def _member(tid: h5t.TypeID, column: Values, references: References) -> Values:
+    """One field of a compound; an array in it is a struct of its elements in C order."""
+    base, axes = element_type(tid)
+    if not axes or column.dtype.names is None:
+        return to_memory(tid, column, references)
+    elements = [to_memory(base, column[name], references) for name in column.dtype.names]
+    return np.stack(elements, axis=-1).reshape(*column.shape, *axes)
 
 
 def _columns(values: Values) -> list[Values]:

@@ -28,7 +28,13 @@ _DIFFERS = (ValueError, TypeError, KeyError, OverflowError)
 
 
 def describe_attributes(
-    item: Any, path: str, held: Mapping[str, Any], section: Section, references: References
+    item: Any,
+    path: str,
+    held: Mapping[str, Any],
+    section: Section,
+    references: References,
+    *,
+    is_ordered: bool,
 ) -> dict[str, Any]:
     """What the Zarr side does not say about an object's attributes.
 
@@ -44,6 +50,8 @@ def describe_attributes(
         Collects types, and what cannot be described.
     references : References
         The objects of the file.
+    is_ordered : bool
+        Whether the object tracks the order of its attributes.
 
     Returns
     -------
@@ -68,8 +76,10 @@ def describe_attributes(
             described[text] = entry
     known = {name_to_text(name) for name in names}
     absent = sorted(name for name in held if name not in known and name not in CONVENTION)
-    parts = {"attributes": described, "attributesAbsent": absent, "attributeOrder": _order(item, names)}
-    return {name: part for name, part in parts.items() if part}
+    parts: dict[str, Any] = {"attributes": described, "attributesAbsent": absent}
+    found = {name: part for name, part in parts.items() if part}
+    order = _order(item, names) if is_ordered else []
+    return found | {"attributeOrder": section.order_entry(order)} if order else found
 
 
 def _entry(item: Any, name: bytes, held: Any, section: Section, references: References) -> Any:
@@ -107,7 +117,7 @@ def _is_kept(tid: h5t.TypeID, dims: tuple[int, ...], held: Any, value: Any, refe
 
 
 def _order(item: Any, names: list[bytes]) -> list[str]:
-    """Names in the order in which they were made, where that is tracked and not the order of names."""
+    """Names in the order in which they were made; none when that is the order of names."""
     ordered: list[bytes] = []
     try:
         with reading():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -9,12 +10,13 @@ from h5py import h5d, h5p, h5t
 
 from ....hdf5_types.defaults import RAGGED, chunk_shape, default_shape, default_type
 from ....hdf5_types.fill import fill_to_json
+from ....hdf5_types.memory import element_type
 from ....hdf5_types.properties import dataset_properties
 from ....hdf5_types.references import References
 from ....hdf5_types.spaces import NULL, space_to_json
 from ..reasons import CannotRepresentError, reading
 from .reading import dataset_values, loses_bits
-from .section import VALUES_LIMIT, Section
+from .section import KIND, VALUES_LIMIT, Section
 
 _ZARR_KINDS = {
     h5t.INTEGER: ("int", "uint"),
@@ -67,17 +69,24 @@ def describe_dataset(
     entry: dict[str, Any] = {} if node is not None else {"class": "dataset"}
     if node is None or described != _usual_type(node):
         entry["type"] = section.type_entry(described)
-    if node is None or shape != default_shape(node):
-        entry["shape"] = shape
+    entry |= _shape(shape, None if node is None else default_shape(node))
     creation = _creation(tid, properties, path, node, section, references)
-    if creation:
-        entry["creation"] = section.creation_entry(creation)
+    entry |= {KIND: "dataset", "creation": section.creation_entry("dataset", creation)}
     is_lost = node is None or lost_references or not is_kept(tid, node) or loses_bits(dataset, tid)
     if shape != NULL and is_lost:
         value = _values(dataset, path, properties, section, references)
         if value is not None:
             entry["value"] = value
     return entry
+
+
+def _shape(shape: dict[str, Any], usual: dict[str, Any] | None) -> dict[str, Any]:
+    """What has to be said of a dataspace: all of it, its limits alone, or nothing."""
+    if shape == usual:
+        return {}
+    if usual is not None and {**usual, "maxdims": shape.get("maxdims")} == shape:
+        return {"maxdims": shape["maxdims"]}
+    return {"shape": shape}
 
 
 def _usual_type(node: Mapping[str, Any]) -> Any:
@@ -116,12 +125,24 @@ def _fits(tid: h5t.TypeID, data_type: Any) -> bool:
         return bool(tid.equal(h5t.STD_REF_OBJ))
     if tid.get_class() == h5t.COMPOUND and name == "struct":
         fields = data_type["configuration"]["fields"]
-        members = [tid.get_member_type(number) for number in range(tid.get_nmembers())]
+        members = range(tid.get_nmembers())
         return len(fields) == len(members) and all(
-            member.get_class() != h5t.ARRAY and _fits(member, field["data_type"])
-            for member, field in zip(members, fields, strict=True)
+            field["name"].encode("utf-8", "surrogateescape") == tid.get_member_name(number)
+            and _fits_member(tid.get_member_type(number), field["data_type"])
+            for number, field in zip(members, fields, strict=True)
         )
     return True
+
+
+def _fits_member(tid: h5t.TypeID, data_type: Any) -> bool:
+    """Whether a field is one of a compound; an array in it is a struct of its numbered elements."""
+    base, axes = element_type(tid)
+    if not axes:
+        return _fits(tid, data_type)
+    if isinstance(data_type, str) or data_type["name"] != "struct":
+        return False
+    parts = data_type["configuration"]["fields"]
+    return len(parts) == math.prod(axes) and all(_fits(base, part["data_type"]) for part in parts)
 
 
 def _creation(

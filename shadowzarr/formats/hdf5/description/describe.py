@@ -27,7 +27,7 @@ from .attributes import describe_attributes
 from .datasets import describe_dataset
 from .links import common_character_set, describe_links
 from .objects import FileReferences
-from .section import Section
+from .section import KIND, Section
 from .tree import Tree, take_tree
 
 _LOST = "references to objects that have no path"
@@ -121,35 +121,48 @@ class _Description:
                 entry = self._group(item, path, text, node)
             else:
                 entry = {
+                    KIND: "datatype",
                     "class": "datatype",
                     "type": self._section.type_entry(self._section.type_json(item.copy())),
                 }
             entry |= self._comment(path)
             held = decode_attributes(node.get("attributes", {})) if node is not None else {}
-            entry |= describe_attributes(item, text, held, self._section, self._references)
+            entry |= describe_attributes(
+                item,
+                text,
+                held,
+                self._section,
+                self._references,
+                is_ordered=self._section.is_ordered(entry),
+            )
         except CannotRepresentError as error:
             self._section.not_described(text, "object", str(error))
             return
         self._section.objects[text] = entry
 
     def _dataset(self, item: h5d.DatasetID, text: str, node: Node | None) -> dict[str, Any]:
+        is_whole = node is not None and "data_type" in node.get("values", node)
         return describe_dataset(
-            item, text, node, self._section, self._references, lost_references=text in self._lost
+            item,
+            text,
+            node if is_whole else None,
+            self._section,
+            self._references,
+            lost_references=text in self._lost,
         )
 
     def _group(self, item: h5g.GroupID, path: bytes, text: str, node: Node | None) -> dict[str, Any]:
         entry: dict[str, Any] = {} if node is not None else {"class": "group"}
         with reading("its creation properties"):
-            properties = (self._file if path == b"/" else item).get_create_plist()
-            creation = group_properties(properties)
-        if creation:
-            entry["creation"] = self._section.creation_entry(creation)
+            creation = group_properties(item.get_create_plist())
+        entry |= {KIND: "group", "creation": self._section.creation_entry("group", creation)}
         links = (node or {}).get("attributes", {}).get("_LINKS", [])
         held = {name_to_text(link["name"].encode()): link["path"] for link in links}
         return entry | describe_links(
             path,
             self._tree,
             held,
+            section=self._section,
             is_ordered="linkCreationOrder" in creation,
             character_set=self._character_set,
         )
@@ -171,7 +184,7 @@ class _Description:
             return None
         node = self._metadata(name)
         if node is not None and RAGGED in node.get("attributes", {}):
-            node = {**node, "values": self._metadata(f"{name}/values")}
+            node = {**node, "values": self._metadata(f"{name}/values") or {}}
         return node
 
     def _metadata(self, name: str) -> dict[str, Any] | None:

@@ -10,6 +10,7 @@ from h5py import h5l
 
 from ....hdf5_types.names import name_to_text, path_to_text
 from ....hdf5_types.type_names import CHARACTER_SETS
+from .section import Section
 from .tree import StoredLink, Tree
 
 HARD, SOFT = "H5L_TYPE_HARD", "H5L_TYPE_SOFT"
@@ -23,7 +24,13 @@ def common_character_set(tree: Tree) -> int:
 
 
 def describe_links(
-    path: bytes, tree: Tree, held: Mapping[str, str], *, is_ordered: bool, character_set: int
+    path: bytes,
+    tree: Tree,
+    held: Mapping[str, str],
+    *,
+    section: Section,
+    is_ordered: bool,
+    character_set: int,
 ) -> dict[str, Any]:
     """What the Zarr side does not say about a group's links.
 
@@ -35,6 +42,8 @@ def describe_links(
         Links of the file.
     held : mapping of str to str
         Names and targets in the ``_LINKS`` of the group's node.
+    section : Section
+        Collects orders.
     is_ordered : bool
         Whether the group tracks the order of its links.
     character_set : int
@@ -51,13 +60,14 @@ def describe_links(
     parts: dict[str, Any] = {"links": described}
     if is_ordered:
         ordered = sorted(links, key=lambda link: link.order)
-        parts["linkOrder"] = [name_to_text(link.name) for link in ordered] if ordered != links else []
+        if ordered != links:
+            parts["linkOrder"] = section.order_entry([name_to_text(link.name) for link in ordered])
     parts["linkCharSets"] = {
         name_to_text(link.name): CHARACTER_SETS.get(link.character_set, link.character_set)
         for link in links
         if link.character_set != character_set
     }
-    return {name: part for name, part in parts.items() if part}
+    return {name: part for name, part in parts.items() if part != {}}
 
 
 def _entry(path: bytes, link: StoredLink, tree: Tree) -> dict[str, Any]:

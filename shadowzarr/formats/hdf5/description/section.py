@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from typing import Any, Literal
 
 from h5py import h5t
@@ -14,6 +15,9 @@ SECTION_VERSION = 1
 
 VALUES_LIMIT = 4 * 2**20
 """Bytes of values, in JSON, that the section holds at most."""
+
+KIND = "kind"
+"""Key of an entry for `Section.build` alone: which kind of object it is."""
 
 What = Literal["object", "attribute", "values", "fill value", "link"]
 
@@ -31,6 +35,8 @@ class Section:
         self._committed = committed
         self._types: dict[str, int] = {}
         self._creations: dict[str, int] = {}
+        self._orders: dict[str, int] = {}
+        self._usual: dict[str, Counter[int]] = {}
         self._known: dict[bytes, Any] = {}
         self._room = VALUES_LIMIT
         self._not_described: list[dict[str, str]] = []
@@ -50,9 +56,20 @@ class Section:
         """A datatype as an object refers to it: its number in the table, or the name of a committed one."""
         return described if isinstance(described, str) else _number(self._types, described)
 
-    def creation_entry(self, described: dict[str, Any]) -> int:
-        """Creation properties as an object refers to them."""
-        return _number(self._creations, described)
+    def creation_entry(self, kind: str, described: dict[str, Any]) -> int:
+        """Creation properties as an object refers to them; `build` leaves out what most of a kind have."""
+        number = _number(self._creations, described)
+        self._usual.setdefault(kind, Counter())[number] += 1
+        return number
+
+    def is_ordered(self, entry: dict[str, Any]) -> bool:
+        """Whether an object's creation properties say that the order of its attributes is tracked."""
+        number = entry.get("creation")
+        return number is not None and "attributeCreationOrder" in list(self._creations)[number]
+
+    def order_entry(self, names: list[str]) -> int:
+        """Names in an order, as an object refers to them."""
+        return _number(self._orders, names)
 
     def has_room(self, value: Any) -> bool:
         """Whether the section may hold these values; takes their room if so."""
@@ -68,14 +85,27 @@ class Section:
 
     def build(self) -> dict[str, Any]:
         """The section as JSON; parts without content are left out."""
+        usual = {kind: counts.most_common(1)[0][0] for kind, counts in self._usual.items()}
+        objects = {path: _without(entry, usual) for path, entry in self.objects.items()}
         parts = {
             "file": self.file,
             "types": _table(self._types),
             "creations": _table(self._creations),
-            "objects": {path: entry for path, entry in self.objects.items() if entry},
+            "usualCreations": usual if any(_table(self._creations)) else {},
+            "orders": _table(self._orders),
+            "objects": {path: entry for path, entry in objects.items() if entry},
             "notDescribed": self._not_described,
         }
         return {"version": SECTION_VERSION, **{name: part for name, part in parts.items() if part}}
+
+
+def _without(entry: dict[str, Any], usual: dict[str, int]) -> dict[str, Any]:
+    """An object without creation properties that are usual, and without what only says its kind."""
+    kind = entry[KIND]
+    is_usual = entry.get("creation") == usual.get(kind)
+    return {
+        name: part for name, part in entry.items() if name != KIND and not (name == "creation" and is_usual)
+    }
 
 
 def _number(table: dict[str, int], described: Any) -> int:
