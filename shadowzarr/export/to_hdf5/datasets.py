@@ -40,6 +40,9 @@ _FILTERS_OF_CODECS = {
 }
 """Codecs whose encoded bytes are those of an HDF5 filter."""
 
+_OWN_CODEC = "shadowzarr.hdf5_filters"
+"""Our codec, which is a filter pipeline of HDF5."""
+
 _LOSSLESS = frozenset({1, 2, 3, 4, 307, 32000, 32001, 32004, 32008, 32015, 32026})
 _ROWS_AT_ONCE = 65536
 
@@ -143,11 +146,11 @@ class DatasetWriter:
     def _copies_chunks(self, node: Mapping[str, Any]) -> bool:
         """Whether the stored chunks of the document are those of the new dataset."""
         layout = self._plan.creation.get("layout", {})
-        codecs = [codec["name"] for codec in node["codecs"]]
+        codecs = node["codecs"]
         wanted = [entry["id"] for entry in self._plan.filters]
-        if layout.get("class") != "H5D_CHUNKED" or codecs[:1] != ["bytes"]:
+        if layout.get("class") != "H5D_CHUNKED" or codecs[0]["name"] != "bytes":
             return False
-        if [_FILTERS_OF_CODECS.get(name) for name in codecs[1:]] != wanted:
+        if [number for codec in codecs[1:] for number in _filters_of(codec)] != wanted:
             return False
         if not has_all_filters(self.id, self._plan):
             return False
@@ -225,3 +228,10 @@ class DatasetWriter:
         self.id.read(memory, space, again, memory_type)
         if again.tobytes() != np.ascontiguousarray(values).tobytes():
             raise ValuesChangedError(self._path)
+
+
+def _filters_of(codec: Mapping[str, Any]) -> list[int | None]:
+    """Identifiers of the HDF5 filters whose encoded bytes a codec has; None for another codec."""
+    if codec["name"] == _OWN_CODEC:
+        return [entry["id"] for entry in codec["configuration"]["filters"]]
+    return [_FILTERS_OF_CODECS.get(codec["name"])]
