@@ -16,6 +16,7 @@ import zarr
 from . import mappings
 from .attributes import Optional
 from .kinds import Form, Kind, describe, is_bytes, kind_of, misread, shown_by
+from .neighbours import NotToBeReadError
 from .original import READ_ERRORS
 from .regions import Region, chunks_in, full_regions, region_shape, sampled_regions, stored_regions
 from .report import Mode, Plain
@@ -125,10 +126,10 @@ def compare_dataset(
     try:
         if kind is None:
             comparison.stop("unreadable original", "a type that h5py cannot read", "a node")
-        why = structure.original.is_judge_of(pair.item) or (misread(kind) if kind is not None else "")
+        why = misread(kind) if kind is not None else ""
         if why:
             comparison.stop("not to be judged", Plain(why), "a node")
-        comparison.use(structure.original.readable(pair.item))
+        comparison.use_readable()
         comparison.run(kind, is_specification=is_specification)
     except _Stop:
         pass
@@ -143,9 +144,14 @@ class _Comparison:
         self._tally = structure.tally
         self._met_bytes = False
 
-    def use(self, dataset: h5py.Dataset) -> None:
-        """Read values from another handle of the dataset."""
-        self._dataset = dataset
+    def use_readable(self) -> None:
+        """Read values where h5py, or we, may read them."""
+        try:
+            self._dataset = self._structure.original.readable(self._dataset)
+        except NotToBeReadError as error:
+            self.stop("not to be judged", Plain(str(error)), "a node")
+        except READ_ERRORS as error:
+            self.stop("unreadable original", Plain(str(error)), "a node")
 
     def stop(self, kind: str, original: Any, references: Any) -> None:
         """Report a difference and end the comparison."""

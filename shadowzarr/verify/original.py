@@ -1,17 +1,16 @@
 """The original, as h5py shows it: names, links, objects and what references lead to.
 
 Opens the file itself, with a file object of its own, and says of every name what it is. An object is
-known by its address in the file, so that all its names are one. What h5py answers wrongly through a
-file object (links into other files, virtual sources, external storage) is refused here unless the file
-is a local path and the other file lies in its folder.
+known by its file and its address there, so that all its names are one. Links are followed here and not
+by h5py, which opens the wrong file through a file object; other files are found by ``neighbours``.
 """
 
 from __future__ import annotations
 
 import contextlib
 import importlib
-import os
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
@@ -22,13 +21,21 @@ import h5py
 from ..access.locations import is_remote, without_query
 from ..access.remfile import Remfile
 from ..access.sources import Source, describe
-from ..errors import DamagedSourceError, NotHDF5Error, SourceError, SourceNotFoundError
+from ..errors import DamagedSourceError, NotHDF5Error, ShadowzarrError, SourceError, SourceNotFoundError
+from .elsewhere import Elsewhere, is_elsewhere, other_names, source_names
+from .neighbours import MissingNeighbourError, Neighbours, NotToBeReadError
 
 Identity = tuple[int, int]
 """A file's serial number in this process and an object's address in it."""
 
 READ_ERRORS = (OSError, RuntimeError, TypeError, ValueError, KeyError, MemoryError, NotImplementedError)
 """What h5py raises for an object that it cannot read."""
+
+
+MOST_LINKS = 64
+MOST_FILES = 128
+MOST_DEPTH = 16
+"""Links on the way to an object, files that are open, virtual datasets inside one another."""
 
 
 class LinkKind(Enum):
@@ -66,24 +73,30 @@ class Child:
 
 
 class Original:
-    """An open HDF5 file.
+    """An open HDF5 file, and those that it leads to.
 
     Parameters
     ----------
     file : h5py.File
         Opened for reading.
-    path : pathlib.Path or None
-        Where it is, when h5py reads it by local path; None behind a file object.
+    location : str
+        Where it is: an absolute path, which h5py reads itself, or a URL.
     allow_external : bool
         Whether files outside the file's own folder may be read.
+    stack : contextlib.ExitStack
+        Closes the other files.
     """
 
-    def __init__(self, file: h5py.File, path: Path | None, *, allow_external: bool = False) -> None:
+    def __init__(
+        self, file: h5py.File, location: str, stack: contextlib.ExitStack, *, allow_external: bool = False
+    ) -> None:
         self.file = file
-        self._path = path
-        self._allow_external = allow_external
+        self._neighbours = Neighbours(location, allow_external=allow_external)
+        self._stack = stack
+        self._files = {location: file}
+        self._locations = {_identity(file.id)[0]: location}
+        self._groups: dict[str, Any] = {"": file}
         self._identities: dict[str, Identity | None] = {}
-        self.external_paths: set[str] = set()
 
     def identity(self, item: Any) -> Identity:
         """Which object an h5py object is."""
@@ -115,23 +128,88 @@ class Original:
     def identity_at(self, path: str) -> Identity | None:
         """The object that a path leads to, through links if need be; None when it leads nowhere."""
         if path not in self._identities:
-            self._identities[path] = self._look_up(path)
+            item = self._found(path)
+            self._identities[path] = self.identity(item) if item is not None else None
         return self._identities[path]
 
-    def _look_up(self, path: str) -> Identity | None:
-        if self._path is None and any(path == at or path.startswith(f"{at}/") for at in self.external_paths):
-            return None
-        with contextlib.suppress(*READ_ERRORS):
-            return self.identity(self.file[raw_name(path or "/")])
+    def _found(self, path: str) -> Any:
+        """The object at a path from the root; None when there is none that may be read."""
+        plain = "/".join(part for part in path.split("/") if part not in ("", "."))
+        parent, _, name = plain.rpartition("/")
+        with contextlib.suppress(*READ_ERRORS, NotToBeReadError):
+            group = self._groups.get(parent)
+            if group is None:
+                group = self._groups[parent] = self.followed(self.file, parent)
+            return self.followed(group, name)
         return None
+
+    def followed(self, start: h5py.Group, path: str) -> Any:
+        """The object that a path leads to, through links of every kind.
+
+        Parameters
+        ----------
+        start : h5py.Group
+            Where a relative path begins.
+        path : str
+            The path; from the root of the group's own file when it begins with a slash.
+
+        Raises
+        ------
+        KeyError
+            When it leads nowhere; h5py raises its own errors besides.
+        NotToBeReadError
+            When it leads into a file that must not be read.
+        """
+        at = start.file["/"] if path.startswith("/") else start
+        todo, links = path.split("/"), 0
+        while todo:
+            name = todo.pop(0)
+            if name in ("", "."):
+                continue
+            if not isinstance(at, h5py.Group):
+                raise KeyError(f"{path} leads through a dataset")
+            if not at.id.links.exists(raw_name(name)):
+                raise KeyError(f"{path} leads nowhere: there is no {name!r}")
+            child = self.child(at, name)
+            if child.kind is LinkKind.HARD:
+                at = at[raw_name(name)]
+                continue
+            links += 1
+            if links > MOST_LINKS or child.kind is LinkKind.OTHER:
+                raise KeyError(f"{path} leads through links that cannot be followed")
+            todo = child.target.split("/") + todo
+            if child.kind is LinkKind.EXTERNAL:
+                at = self._other(child.file, at)
+            elif child.target.startswith("/"):
+                at = at.file["/"]
+        return at
+
+    def _other(self, name: str, holder: Any) -> h5py.Group:
+        """The root of a file that another one names."""
+        location = self._neighbours.locate(name, self.location_of(holder))
+        if location not in self._files:
+            if len(self._files) > MOST_FILES:
+                raise NotToBeReadError(f"links lead to more than {MOST_FILES} files")
+            try:
+                file = self._stack.enter_context(_opened(location, None))
+            except (ShadowzarrError, OSError) as error:
+                raise NotToBeReadError(f"the file it names ({name}) cannot be opened: {error}") from error
+            fileno = _identity(file.id)[0]
+            known = self._locations.setdefault(fileno, location)
+            self._files[location] = self._files.get(known, file)
+        return self._files[location]["/"]
+
+    def location_of(self, item: Any) -> str:
+        """Where the file of an object is."""
+        return self._locations[_identity(item.id)[0]]
 
     def has_attribute(self, path: str, name: str) -> bool:
         """Whether the object at a path has an attribute; an empty name stands for any."""
-        if self.identity_at(path) is None:
+        item = self._found(path)
+        if item is None:
             return False
         with contextlib.suppress(*READ_ERRORS):
-            attributes = self.file[raw_name(path or "/")].attrs
-            return raw_name(name) in attributes if name not in ("", "*") else True
+            return raw_name(name) in item.attrs if name not in ("", "*") else True
         return name in ("", "*")
 
     def target(self, reference: h5py.Reference, holder: Any) -> Identity | None:
@@ -142,19 +220,25 @@ class Original:
             return _identity(h5py.h5r.dereference(reference, holder.id))
         return None
 
-    def is_judge_of(self, dataset: h5py.Dataset) -> str:
-        """Why h5py must not be asked for a dataset's values; empty when it may."""
-        files = _other_files(dataset)
-        if not files:
-            return ""
-        return next((why for why in map(self.refuses, files) if why), "")
+    def readable(self, dataset: h5py.Dataset) -> Any:
+        """A dataset to read values from, wherever they are.
 
-    def readable(self, dataset: h5py.Dataset) -> h5py.Dataset:
-        """A dataset to read values from: external files are looked for beside the HDF5 file.
+        A virtual dataset, and one in raw files, is read by h5py where it is a local path and every file
+        that HDF5 would open is one that may be read. Of a URL its values are put together from the files
+        (``elsewhere``). The handle that is given is closed when another one has to be opened.
 
-        The handle that is given is closed when another one has to be opened.
+        Raises
+        ------
+        NotToBeReadError
+            When there is no way to read it.
         """
-        if dataset.is_virtual or not dataset.id.get_create_plist().get_external_count():
+        if not is_elsewhere(dataset):
+            return dataset
+        holder = self.location_of(dataset)
+        if is_remote(holder) and other_names(dataset):
+            return Elsewhere(dataset, lambda name, path: self._source(dataset, name, path), self._raw_file)
+        self._check_sources(dataset, MOST_DEPTH)
+        if dataset.is_virtual:
             return dataset
         access = h5py.h5p.create(h5py.h5p.DATASET_ACCESS)
         access.set_efile_prefix(b"${ORIGIN}")
@@ -162,17 +246,33 @@ class Original:
         h5py.h5i.dec_ref(dataset.id)  # HDF5 refuses another prefix while the dataset is open
         return h5py.Dataset(h5py.h5d.open(file, name, access))
 
-    def refuses(self, name: str) -> str:
-        """Why another file that this one names must not be read; empty when it may."""
-        if name in ("", "."):
-            return ""
-        if self._path is None:
-            return f"h5py reads the file it names ({name}) only beside a local file"
-        folder = Path(os.path.realpath(self._path.parent))
-        other = Path(os.path.realpath(folder / name))
-        if not self._allow_external and not other.is_relative_to(folder):
-            return f"the file it names ({name}) lies outside its folder"
-        return ""
+    def _source(self, dataset: h5py.Dataset, name: str, path: str) -> Any:
+        """A source of a virtual dataset; None when there is none, so that HDF5 shows the fill value."""
+        try:
+            root = dataset.file["/"] if name == "." else self._other(name, dataset)
+            return self.followed(root, f"/{path}")
+        except (KeyError, MissingNeighbourError):
+            return None
+
+    def _raw_file(self, dataset: h5py.Dataset, name: str) -> str:
+        return self._neighbours.locate(name, self.location_of(dataset), by_last_part=False)
+
+    def _check_sources(self, dataset: h5py.Dataset, depth: int) -> None:
+        """Raise when HDF5 would open a file for a dataset that must not be read, or not the right one."""
+        if not dataset.is_virtual:
+            for name in other_names(dataset):
+                self._raw_file(dataset, name)
+                if depth < MOST_DEPTH and not Path(name).is_absolute():
+                    raise NotToBeReadError(f"HDF5 looks for {name} in the working folder")
+            return
+        if not depth:
+            raise NotToBeReadError(f"more than {MOST_DEPTH} virtual datasets inside one another")
+        for name, path in source_names(dataset):
+            source = self._source(dataset, name, path)
+            if source is None and name != "." and Path(Path(name).name).exists():
+                raise NotToBeReadError(f"HDF5 would take {name} from the working folder")
+            if isinstance(source, h5py.Dataset) and is_elsewhere(source):
+                self._check_sources(source, depth - 1)
 
 
 def decoded_name(name: str | bytes) -> str:
@@ -190,14 +290,6 @@ def _identity(opened: Any) -> Identity:
     status = h5py.h5g.get_objinfo(opened)
     low, high = status.objno
     return int(status.fileno[0]), int(low) | int(high) << 64
-
-
-def _other_files(dataset: h5py.Dataset) -> list[str]:
-    if dataset.is_virtual:
-        return [source.file_name for source in dataset.virtual_sources()]
-    properties = dataset.id.get_create_plist()
-    names = (properties.get_external(number)[0] for number in range(properties.get_external_count()))
-    return [name.decode("utf-8", "surrogateescape") for name in names]
 
 
 def identify_original(location: str) -> Source | None:
@@ -235,13 +327,17 @@ def open_original(
         When the file cannot be opened.
     """
     _load_filters()
-    if is_remote(location):
-        with _remote(found or describe(location, url=location)) as file:
-            yield Original(file, None, allow_external=allow_external)
-        return
-    path = Path(location)
-    with _local(path) as file:
-        yield Original(file, path, allow_external=allow_external)
+    with contextlib.ExitStack() as stack:
+        file = stack.enter_context(_opened(location, found))
+        yield Original(file, location, stack, allow_external=allow_external)
+
+
+def _opened(location: str, found: Source | None) -> AbstractContextManager[h5py.File]:
+    file: AbstractContextManager[h5py.File]
+    file = (
+        _remote(found or describe(location, url=location)) if is_remote(location) else _local(Path(location))
+    )
+    return file
 
 
 def _load_filters() -> None:

@@ -14,6 +14,7 @@ from typing import Any
 import h5py
 
 from . import mappings
+from .neighbours import NotToBeReadError
 from .original import READ_ERRORS, Child, Identity, LinkKind, Original, raw_name
 from .references import Link, References, join
 from .report import Plain
@@ -199,26 +200,36 @@ def _walk_object(structure: Structure, group: Pair, name: str, identity: Identit
 
 
 def _walk_external(structure: Structure, group: Pair, child: Child, path: str) -> None:
-    why = structure.original.refuses(child.file)
-    structure.original.external_paths.add(f"/{path}")
-    if why:
-        structure.tally.differ(path, "not to be judged", Plain(f"external link: {why}"), "a node")
+    item = _linked(structure, group, child, path, Plain("a node"))
+    if item is None:
         return
+    identity = structure.original.identity(item)
+    if identity in structure.placed:
+        other = structure.placed[identity]
+        structure.tally.differ(path, "there twice", Plain(f"another name of /{other}"), "a node of its own")
+    elif isinstance(item, h5py.Datatype):
+        structure.tally.differ(path, "extra", "a datatype", "a node")
+    else:
+        structure.tally.used(mappings.EXTERNAL_LINK)
+        _place(structure, item, identity, path)
+
+
+def _linked(structure: Structure, group: Pair, child: Child, path: str, given: Plain) -> Any:
+    """What an external link leads to; None, and a difference, when that cannot be said."""
     try:
-        item = group.item[raw_name(child.name)]
-        identity = structure.original.identity(item)
+        return structure.original.followed(group.item, child.name)
+    except NotToBeReadError as error:
+        structure.tally.differ(path, "not to be judged", Plain(f"external link: {error}"), given)
     except READ_ERRORS as error:
-        structure.tally.differ(path, "unreadable original", Plain(str(error)), "a node")
-        return
-    structure.tally.used(mappings.EXTERNAL_LINK)
-    _place(structure, item, identity, path)
+        structure.tally.differ(path, "unreadable original", Plain(str(error)), given)
+    return None
 
 
 def _walk_link(structure: Structure, group: Pair, child: Child, path: str, link: Link) -> None:
     """A name that is an entry of ``_LINKS`` in the references."""
     structure.tally.count("links")
     if child.kind is LinkKind.EXTERNAL:
-        _check_external_link(structure, child, path, link)
+        _walk_external_link(structure, group, child, path, link)
         return
     identity = child.identity if child.kind is LinkKind.HARD else _followed(structure, group, child)
     if identity is None:
@@ -228,9 +239,13 @@ def _walk_link(structure: Structure, group: Pair, child: Child, path: str, link:
     structure.tally.used(mappings.HARD_LINK if child.kind is LinkKind.HARD else mappings.SOFT_LINK)
 
 
-def _check_external_link(structure: Structure, child: Child, path: str, link: Link) -> None:
-    structure.original.external_paths.add(f"/{path}")
+def _walk_external_link(structure: Structure, group: Pair, child: Child, path: str, link: Link) -> None:
     structure.tally.used(mappings.EXTERNAL_LINK)
+    if link.source == ".":
+        item = _linked(structure, group, child, path, Plain(f"a link to {link.path}"))
+        if item is not None:
+            structure._promises.append(_Promise(path, link, structure.original.identity(item)))
+        return
     same_file = link.source.rpartition("/")[2] == child.file.rpartition("/")[2]
     if not same_file or link.path.lstrip("/") != child.target.lstrip("/"):
         wanted = Plain(f"{child.file!r} {child.target!r}")
@@ -238,15 +253,13 @@ def _check_external_link(structure: Structure, child: Child, path: str, link: Li
 
 
 def _followed(structure: Structure, group: Pair, child: Child) -> Identity | None:
-    target = child.target
-    absolute = target if target.startswith("/") else f"/{join(group.path, target)}"
-    return structure.original.identity_at(absolute)
+    with contextlib.suppress(*READ_ERRORS, NotToBeReadError):
+        return structure.original.identity(structure.original.followed(group.item, child.target))
+    return None
 
 
 def _walk_absent(structure: Structure, group: Pair, child: Child, path: str) -> None:
     """A name that the references say nothing of."""
-    if child.kind is LinkKind.EXTERNAL:
-        structure.original.external_paths.add(f"/{path}")
     if child.kind is LinkKind.HARD and _is_datatype(group, child.name):
         structure.tally.used(mappings.NAMED_DATATYPE)
         return
