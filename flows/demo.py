@@ -16,8 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from shadowzarr.errors import ShadowzarrError, UsageError
-
-from .report.formatting import format_bytes, format_count, format_seconds, format_share
+from shadowzarr.formatting import format_bytes, format_count, format_seconds, format_share
 
 if TYPE_CHECKING:
     from shadowzarr.catalog.records import IndexRecord

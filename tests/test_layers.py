@@ -14,6 +14,7 @@ MAY_IMPORT = {
     "refs": set(),
     "attributes": set(),
     "hdf5_types": set(),
+    "formatting": set(),
     "codecs": {"refs"},
     "hdf5_filters": set(),
     "access": {"refs"},
@@ -25,7 +26,18 @@ MAY_IMPORT = {
     "verify": {"refs", "attributes", "codecs", "access", "store"},
     "catalog": {"refs", "access", "formats", "write", "store", "verify"},
     "testing": {"refs", "access"},
-    "cli": {"refs", "access", "formats", "write", "store", "verify", "testing", "attributes", "export"},
+    "cli": {
+        "refs",
+        "access",
+        "formats",
+        "write",
+        "store",
+        "verify",
+        "testing",
+        "attributes",
+        "export",
+        "formatting",
+    },
 }
 PIPELINE = {"prefect", "pydantic", "ruamel", "jinja2", "tasks", "flows"}
 

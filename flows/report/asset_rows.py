@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from urllib.parse import quote
 
 from shadowzarr.catalog.records import IndexRecord
+from shadowzarr.formatting import NO_VALUE, format_bytes, format_count, format_seconds, format_share
 
-from .formatting import NO_VALUE, format_bytes, format_count, format_seconds, format_share
 from .outcome import verified
 from .safe_text import safe_text
 

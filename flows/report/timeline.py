@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
+from shadowzarr.formatting import format_seconds
+
 from . import svg
-from .formatting import format_seconds
 from .scales import LinearScale, second_ticks
 
 WIDTH = 1000

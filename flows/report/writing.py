@@ -13,8 +13,8 @@ import jinja2
 
 from shadowzarr.catalog.run_summary import RunSummary
 from shadowzarr.errors import OutputError
+from shadowzarr.formatting import format_count
 
-from .formatting import format_count
 from .safe_text import environment_secrets, safe_text
 from .view import report_view
 

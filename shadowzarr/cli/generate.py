@@ -11,8 +11,9 @@ from typing import Annotated, Any, Literal
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
+from ..formatting import format_bytes, format_count
 from .left_out import document_name, left_out_lines
-from .totals import plural, size_text, totals_of
+from .totals import totals_of
 
 LEFT_OUT_CODE = 3
 """The exit code when the references leave something out."""
@@ -133,10 +134,10 @@ class _Last:
 def _made(rfs: Any, out: str, seconds: float, requests: int) -> str:
     totals = totals_of(rfs)
     return (
-        f"{out}: {plural(totals.groups, 'group')}, {plural(totals.arrays, 'array')}, "
-        f"{plural(totals.chunks, 'chunk')}, {size_text(totals.inline_bytes)} inline, "
-        f"{size_text(size_on_disk(Path(out)))} written in {seconds:.1f} s"
-        + (f", {plural(requests, 'request')}" if requests else "")
+        f"{out}: {format_count(totals.groups, 'group')}, {format_count(totals.arrays, 'array')}, "
+        f"{format_count(totals.chunks, 'chunk')}, {format_bytes(totals.inline_bytes)} inline, "
+        f"{format_bytes(size_on_disk(Path(out)))} written in {seconds:.1f} s"
+        + (f", {format_count(requests, 'request')}" if requests else "")
     )
 
 

@@ -69,19 +69,3 @@ def _indexed(index: Any) -> int:
     if isinstance(index, str):
         return 0  # the array lies beside the document; counting its chunks would read it
     return int((index[..., 0] != 2**64 - 1).sum())
-
-
-def plural(number: int, noun: str) -> str:
-    """A number with its noun: ``1 array``, ``2,000 arrays``."""
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
-
-
-def size_text(size: float) -> str:
-    """A number of bytes for people: ``512 B``, ``1.5 kB``, ``103.0 GB``."""
-    if size < 1000:
-        return f"{size:.0f} B"
-    for unit in ("kB", "MB", "GB"):
-        size /= 1000
-        if size < 999.95:
-            return f"{size:.1f} {unit}"
-    return f"{size / 1000:.1f} TB"

@@ -8,13 +8,14 @@ from collections import Counter
 from typing import Any
 
 from ..errors import UsageError
+from ..formatting import format_bytes, format_count
 from ..refs import gen
 from ..refs.document import Rfs
 from ..refs.inline import decode_inline
 from .file_map import file_map, order_text, runs
 from .left_out import shortened
 from .places import Places, places_of
-from .totals import METADATA, plural, size_text
+from .totals import METADATA
 
 Metadata = dict[str, Any]
 
@@ -122,7 +123,8 @@ def _array_of(key: str) -> str:
 
 def _summary(rfs: Rfs) -> list[str]:
     lines = [
-        f"source  {url}  {size_text(entry['size'])}" + (f"  ETag {entry['etag']}" if "etag" in entry else "")
+        f"source  {url}  {format_bytes(entry['size'])}"
+        + (f"  ETag {entry['etag']}" if "etag" in entry else "")
         for url, entry in rfs.get("sources", {}).items()
     ]
     copied = [f"copied  {entry['path']}: {entry['what']}" for entry in rfs.get("converted", [])]
@@ -147,9 +149,11 @@ def array_lines(rfs: Rfs, path: str) -> list[str]:
 def _place_lines(rfs: Rfs, places: Places) -> list[str]:
     lines = [f"  described   {places.how}"]
     if places.inline:
-        lines.append(f"  inline      {plural(places.inline, 'chunk')}, {size_text(places.inline_bytes)}")
+        lines.append(
+            f"  inline      {format_count(places.inline, 'chunk')}, {format_bytes(places.inline_bytes)}"
+        )
     if places.others:
-        lines.append(f"  elsewhere   {plural(places.others, 'chunk')}")
+        lines.append(f"  elsewhere   {format_count(places.others, 'chunk')}")
     if not len(places.offsets):
         return lines
     stored = int(places.lengths.sum())
@@ -160,8 +164,8 @@ def _place_lines(rfs: Rfs, places: Places) -> list[str]:
     return [
         *lines,
         f"  file        {places.url}",
-        f"  stored      {size_text(stored)} in {plural(len(places.offsets), 'chunk')}, "
-        f"{plural(pieces, 'piece')}, {order_text(places.offsets)}",
+        f"  stored      {format_bytes(stored)} in {format_count(len(places.offsets), 'chunk')}, "
+        f"{format_count(pieces, 'piece')}, {order_text(places.offsets)}",
         f"  bytes       {int(places.offsets.min()):,} to {end:,} of {size:,}",
         f"  ▕{file_map(places.offsets, places.lengths, max(size, end))}▏",
     ]
@@ -192,7 +196,7 @@ def chunk_count(node: Metadata) -> int:
 
 def chunks_text(node: Metadata) -> str:
     """Number and shape of an array's chunks: ``10 chunks of 400 × 10``."""
-    number = plural(chunk_count(node), "chunk")
+    number = format_count(chunk_count(node), "chunk")
     return f"{number} of {shape_text(chunk_shape(node))}" if node["shape"] else number
 
 

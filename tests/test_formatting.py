@@ -2,7 +2,7 @@
 
 import pytest
 
-from flows.report.formatting import format_bytes, format_count, format_seconds, format_share
+from shadowzarr.formatting import format_bytes, format_count, format_seconds, format_share
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,7 @@
-"""Numbers as people read them: bytes, durations, counts, shares. Pure functions."""
+"""Numbers as people read them, in the command, the pipeline and the report: bytes, durations, counts, shares.
+
+Pure functions.
+"""
 
 from __future__ import annotations
 
