@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from typing import Annotated
 
-from cyclopts import App, Parameter
+from cyclopts import App, CycloptsError, Parameter
 
-from .commands import print_schema, run_config
+from shadowzarr.cli.usage import CALLED_WRONGLY, usage_text
+
+from .commands import print_schema, run_config, run_demo
 
 app = App(
     name="flows",
     help="Index dandisets from a YAML file. Exit codes: 0 all went well; 1 something failed; "
-    "3 all assets were indexed and verified, but some objects could not be represented.",
+    "2 called wrongly; 3 all assets were indexed and verified, but some objects could not be represented.",
     version_flags=[],
     result_action="return_value",
 )
@@ -68,10 +71,18 @@ def schema(flow: str) -> int:
 @app.command
 def demo() -> int:
     """Write sample NWB files, index them from an archive on this machine, and open the results."""
-    from .demo import main
+    return run_demo()
 
-    return main()
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command and return its exit code; a wrong call is one line, as for ``shadowzarr``."""
+    try:
+        code = app(arguments, exit_on_error=False, print_error=False)
+    except CycloptsError as error:
+        print(f"flows: error: {usage_text(error, command='python -m flows')}", file=sys.stderr)
+        return CALLED_WRONGLY
+    return code if isinstance(code, int) else 0
 
 
 if __name__ == "__main__":
-    sys.exit(app())
+    sys.exit(main())

@@ -7,15 +7,23 @@ which alone takes seconds.
 from __future__ import annotations
 
 import json
+import os
 import sys
+import time
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, TextIO
 
+from shadowzarr._optional import require_installed
 from shadowzarr.catalog.run_summary import EXIT_FAILURE, RunSummary
-from shadowzarr.errors import MissingCredentialsError, ShadowzarrError, UsageError
+from shadowzarr.errors import MissingCredentialsError, MissingDependencyError, ShadowzarrError, UsageError
 
 if TYPE_CHECKING:
+    from .begun_run import BegunRun
     from .config import IndexDandisetsConfig
+
+PIPELINE = ("prefect", "pydantic", "ruamel.yaml", "jinja2")
+"""What the extra ``pipeline`` installs for these commands."""
 
 INTERRUPTED = 130
 """What shells show for a program that was ended by Ctrl-C."""
@@ -24,6 +32,7 @@ INTERRUPTED = 130
 def run_config(path: str, *, changes: Sequence[str] = (), is_plan: bool = False) -> int:
     """Run the flow that a configuration is for, or print what it would do."""
     try:
+        require_installed(*PIPELINE, extra="pipeline")
         return _plan(path, changes) if is_plan else _run(path, changes)
     except MissingCredentialsError as error:
         print(f"{error} (a configuration names the variable by archive.api_key_env)", file=sys.stderr)
@@ -38,6 +47,11 @@ def run_config(path: str, *, changes: Sequence[str] = (), is_plan: bool = False)
 
 def print_schema(flow: str) -> int:
     """Print the JSON Schema of a flow's configuration, for editors."""
+    try:
+        require_installed(*PIPELINE, extra="pipeline")
+    except MissingDependencyError as error:
+        print(error, file=sys.stderr)
+        return EXIT_FAILURE
     from .config import FLOWS
     from .config_messages import nearest
 
@@ -50,22 +64,33 @@ def print_schema(flow: str) -> int:
     return 0
 
 
+def run_demo() -> int:
+    """Run the demonstration, which also writes NWB files and reads references as NWB."""
+    try:
+        require_installed(*PIPELINE, extra="pipeline")
+        require_installed("pynwb", "hdmf_zarr", extra="nwb")
+    except MissingDependencyError as error:
+        print(error, file=sys.stderr)
+        return EXIT_FAILURE
+    from .demo import main
+
+    return main()
+
+
 def _plan(path: str, changes: Sequence[str]) -> int:
     from rich.console import Console
 
-    from shadowzarr.catalog.index_run import RunLog, plan_version, resolve_versions
-    from shadowzarr.catalog.resolve import open_archive, resolve_assets
+    from shadowzarr.catalog.index_run import RunLog, plan_run
+    from shadowzarr.catalog.lock import check_output
 
     from .load_config import load_config
     from .summary_text import print_plan
 
     config = load_config(path, changes=changes)
     request, log = config.request, RunLog()
-    with open_archive(request.archive) as archive:
-        log.versions = resolve_versions(archive, request)
-        for version, wanted in zip(log.versions, request.dandisets, strict=True):
-            assets = resolve_assets(archive, version)
-            log.plan.extend(plan_version(request, version, assets, wanted.rules))
+    for layout in request.layouts:
+        check_output(layout.lock)
+    plan_run(request, log)
     print_plan(Console(), log, output=config.output.folder, warnings=config.warnings)
     return 0
 
@@ -73,25 +98,51 @@ def _plan(path: str, changes: Sequence[str]) -> int:
 def _run(path: str, changes: Sequence[str]) -> int:
     from rich.console import Console
 
-    from shadowzarr.catalog.index_run import output_session, resolve_versions
-    from shadowzarr.catalog.resolve import open_archive
+    from shadowzarr.catalog.index_run import RunLog
 
+    from .begun_run import begin_run
     from .load_config import load_config
     from .summary_text import print_summary
 
+    log = RunLog()
     config = load_config(path, changes=changes)
-    request = config.request
-    # What makes a run impossible is told now rather than after half a minute of starting Prefect.
-    with output_session(request), open_archive(request.archive) as archive:
-        resolve_versions(archive, request)
-    summary = _run_flow(config)
-    print_summary(Console(), summary, report=str(request.public.report))
+    with begin_run(config.request, log) as begun:
+        _look_ahead(begun)
+        summary = _idle_run(config, begun) if begun.is_idle else _run_flow(config, begun)
+    whole = replace(summary, seconds=round(time.perf_counter() - log.start, 3))
+    report = str(config.request.public.report)
+    print_summary(Console(), whole, report=report, names_failures=not _are_one(sys.stdout, sys.stderr))
     return summary.exit_code
 
 
-def _run_flow(config: IndexDandisetsConfig) -> RunSummary:
-    from .prefect_settings import prepare
+def _look_ahead(begun: BegunRun) -> None:
+    """Find what makes a run impossible, and what there is to do, before Prefect takes its time to start.
 
+    With a server of Prefect, listing and planning are tasks of the flow run.
+    """
+    from shadowzarr.catalog.index_run import plan_run, resolve_versions
+    from shadowzarr.catalog.resolve import open_archive
+
+    if not os.environ.get("PREFECT_API_URL"):
+        plan_run(begun.request, begun.log)
+        begun.is_planned = True
+        return
+    with open_archive(begun.request.archive) as archive:
+        begun.log.versions = resolve_versions(archive, begun.request)
+
+
+def _idle_run(config: IndexDandisetsConfig, begun: BegunRun) -> RunSummary:
+    """End a run that has nothing to do and nobody to report to, without Prefect."""
+    from .finish_run import finish_run
+
+    return finish_run(config, begun.log)
+
+
+def _run_flow(config: IndexDandisetsConfig, begun: BegunRun) -> RunSummary:
+    from .prefect_settings import prepare, starting
+
+    print(starting(), file=sys.stderr, flush=True)
+    begun.prefect_start = time.perf_counter()
     prepare()
     from .index_dandisets import index_dandisets
     from .run_failed import RunFailedError
@@ -109,3 +160,11 @@ def _run_flow(config: IndexDandisetsConfig) -> RunSummary:
     if not isinstance(summary, RunSummary):
         raise UsageError(f"the flow ended without a summary: {summary}")
     return summary
+
+
+def _are_one(out: TextIO, err: TextIO) -> bool:
+    """Whether two streams go to one place, where a reader sees what is said on either."""
+    try:
+        return os.path.sameopenfile(out.fileno(), err.fileno())
+    except (OSError, ValueError):  # a stream that is no file
+        return False

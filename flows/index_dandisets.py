@@ -21,12 +21,9 @@ from shadowzarr.catalog.index_run import (
     RunLog,
     child_pool,
     open_workshop,
-    output_session,
     record_finder,
     resolve_versions,
-    summarise_run,
     twins_of,
-    write_skipped,
 )
 from shadowzarr.catalog.records import IndexRecord
 from shadowzarr.catalog.request import IndexRequest
@@ -36,8 +33,9 @@ from tasks.list_assets import list_assets
 from tasks.plan_assets import plan_assets
 from tasks.retrying import policy
 
+from .begun_run import join_run
 from .config import IndexDandisetsConfig
-from .report import write_report
+from .finish_run import finish_run
 from .run_failed import RunFailedError
 from .show_progress import RunProgress, open_progress
 from .summary_text import markdown_summary
@@ -64,9 +62,11 @@ def index_dandisets(config: IndexDandisetsConfig) -> State[Any]:
     ShadowzarrError
         When the run as a whole is impossible.
     """
-    request, log = config.request, RunLog()
-    with output_session(request):
-        plan(config, request, log)
+    request = config.request
+    with join_run(request) as begun:
+        log = begun.log
+        if not begun.is_planned:
+            plan(config, request, log)
         with (
             open_progress(log.plan) as progress,
             # Closed before Prefect waits for its threads, which wait for processes of the pool.
@@ -75,24 +75,18 @@ def index_dandisets(config: IndexDandisetsConfig) -> State[Any]:
             for record in ended:
                 log.records.append(record)
                 progress.asset_ended(record)
-        write_skipped(request, log)
-        summary = summarise_run(
-            request,
-            log,
-            flow="index_dandisets",
-            config_path=config.source,
-            config_digest=config.digest,
-            warnings=config.warnings,
-        )
-        report(request, summary)
+        summary = finish_run(config, log)
+    # A short report for Prefect's own page.
+    create_markdown_artifact(markdown_summary(summary), key="index-dandisets-summary")
     return final_state(summary, must_stop=request.stop_on_error)
 
 
 def plan(config: IndexDandisetsConfig, request: IndexRequest, log: RunLog) -> None:
     """Find the dandisets, list their assets, and decide what has to be done."""
     options = policy(config.run.retries)
-    with open_archive(request.archive) as archive:
-        log.versions = resolve_versions(archive, request)
+    if not log.versions:
+        with open_archive(request.archive) as archive:
+            log.versions = resolve_versions(archive, request)
     for version, wanted in zip(log.versions, request.dandisets, strict=True):
         assets = list_assets.with_options(**options)(request.archive, version)
         log.plan.extend(plan_assets(_opaque(request), version, _opaque(assets), wanted.rules))
@@ -115,14 +109,6 @@ def index_planned(
             record_path=record_finder(workshop),
             stop_on_error=request.stop_on_error,
         )
-
-
-def report(request: IndexRequest, summary: RunSummary) -> None:
-    """Write the HTML report beside the outputs, and a short one for Prefect's own page."""
-    write_report(summary, request.public.report)
-    if request.private is not None:
-        write_report(summary, request.private.report, include_private=True)
-    create_markdown_artifact(markdown_summary(summary), key="index-dandisets-summary")
 
 
 def final_state(summary: RunSummary, *, must_stop: bool) -> State[Any]:

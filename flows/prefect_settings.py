@@ -7,7 +7,7 @@ its default limit is 20 s. Its home is left where it is.
 from __future__ import annotations
 
 import os
-from collections.abc import MutableMapping
+from collections.abc import Mapping, MutableMapping
 
 ALWAYS = {
     "PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS": "120",
@@ -34,6 +34,13 @@ WITHOUT_SERVER = {
     "PREFECT_LOGGING_LEVEL": "WARNING",
     **{f"PREFECT_SERVER_SERVICES_{service}_ENABLED": "false" for service in IDLE_SERVICES},
 }
+
+
+def starting(environment: Mapping[str, str] = os.environ) -> str:
+    """Say that Prefect starts, and how long that takes."""
+    if environment.get("PREFECT_API_URL"):
+        return "starting Prefect (some seconds) …"
+    return "starting Prefect (half a minute or more: its temporary server starts too) …"
 
 
 def prepare(environment: MutableMapping[str, str] = os.environ) -> None:

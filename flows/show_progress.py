@@ -14,8 +14,9 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextC
 from shadowzarr.catalog.jobs import IndexNews
 from shadowzarr.catalog.plan import AssetWork, Plan
 from shadowzarr.catalog.records import IndexRecord
+from shadowzarr.formatting import format_bytes
 
-from .summary_text import failure_line, size_text
+from .summary_text import failure_line
 
 LINE_SECONDS = 10.0
 
@@ -46,7 +47,7 @@ class Tally:
         nbytes = self.nbytes + sum(each.bytes for each in news)
         rate = self.assets / max(time.monotonic() - self.started, 0.001)
         failed = f", {self.failed:,} failed" if self.failed else ""
-        return f"{chunks:,} chunks, {size_text(nbytes)}, {rate:.1f} assets/s{failed}"
+        return f"{chunks:,} chunks, {format_bytes(nbytes)}, {rate:.1f} assets/s{failed}"
 
 
 class RunProgress:
@@ -94,7 +95,7 @@ def open_progress(plan: Plan, *, console: Console | None = None) -> Iterator[Run
             task = bars.add_task("indexing", total=total, tally="")
             yield RunProgress(total, _bar_show(bars, task), lambda line: _say(bars.console, line))
         return
-    _say(console, f"{total:,} assets to index ({size_text(plan.work_bytes)})")
+    _say(console, f"{total:,} assets to index ({format_bytes(plan.work_bytes)})")
     yield RunProgress(total, _line_show(console, total), lambda line: _say(console, line))
 
 

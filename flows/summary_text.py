@@ -6,7 +6,7 @@ Embargoed assets are counted and not named; the report in the private output nam
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from rich.console import Console, Group
 from rich.table import Table
@@ -15,21 +15,14 @@ from rich.text import Text
 from shadowzarr.catalog.index_run import RunLog
 from shadowzarr.catalog.plan import UNCHANGED
 from shadowzarr.catalog.records import IndexRecord
-from shadowzarr.catalog.run_summary import RunSummary
+from shadowzarr.catalog.run_summary import KeptResult, RunSummary
+from shadowzarr.formatting import format_bytes, format_count, format_seconds
 
 SHOWN_WORK = 20
 SHOWN_FAILURES = 20
+SHOWN_KEPT = 20
 OUTCOMES = {"indexed": "indexed and verified", "partial": "indexed, objects left out", "failed": "failed"}
 EMBARGOED_NAME = "(an embargoed asset)"
-
-
-def size_text(nbytes: float) -> str:
-    """Show a number of bytes for people."""
-    for unit in ("B", "kB", "MB", "GB", "TB"):
-        if nbytes < 1000 or unit == "TB":
-            return f"{nbytes:.0f} {unit}" if unit == "B" else f"{nbytes:.1f} {unit}"
-        nbytes /= 1000
-    raise AssertionError  # the last unit returns
 
 
 def print_plan(console: Console, log: RunLog, *, output: str, warnings: Iterable[str]) -> None:
@@ -43,35 +36,35 @@ def print_plan(console: Console, log: RunLog, *, output: str, warnings: Iterable
         table.add_row(
             *place,
             f"{len(mine):,}",
-            size_text(sum(each.asset.size for each in mine)),
+            format_bytes(sum(each.asset.size for each in mine)),
             ", ".join(f"{count:,} {reason}" for reason, count in reasons.most_common()) or "none",
         )
     console.print(table)
     for each in work[:SHOWN_WORK]:
         name = EMBARGOED_NAME if each.private else each.asset.path
         console.print(
-            Text(f"  {each.asset.dandiset}  {name}  {size_text(each.asset.size)}  ({each.cause})"),
+            Text(f"  {each.asset.dandiset}  {name}  {format_bytes(each.asset.size)}  ({each.cause})"),
             soft_wrap=True,
         )
     if len(work) > SHOWN_WORK:
         console.print(f"  … and {len(work) - SHOWN_WORK:,} more")
-    _print_warnings(console, warnings)
+    _print_kept(console, log.plan.kept)
+    _print_warnings(console, [*warnings, *log.plan.warnings])
     console.print(
         Text(f"{len(work):,} assets would be indexed into {output}; nothing was done."), soft_wrap=True
     )
 
 
-def print_summary(console: Console, summary: RunSummary, *, report: str) -> None:
-    """Print what a run has done."""
+def print_summary(console: Console, summary: RunSummary, *, report: str, names_failures: bool = True) -> None:
+    """Print what a run has done; failures only by their number when they were told as they happened."""
     console.print(Group(_outcome_table(summary)))
-    for record in summary.failures[:SHOWN_FAILURES]:
-        console.print(Text(failure_line(record), style="red"), soft_wrap=True)
-    if len(summary.failures) > SHOWN_FAILURES:
-        console.print(f"… and {len(summary.failures) - SHOWN_FAILURES:,} more; the report names all")
+    if names_failures:
+        _print_failures(console, summary)
     if summary.not_started:
         console.print(
             f"{summary.not_started:,} assets were not started, because one had failed (on_error: stop)"
         )
+    _print_kept(console, summary.kept)
     _print_warnings(console, summary.warnings)
     console.print(Text(f"report: {report}"), soft_wrap=True)
 
@@ -79,9 +72,7 @@ def print_summary(console: Console, summary: RunSummary, *, report: str) -> None
 def failure_line(record: IndexRecord) -> str:
     """Say in one line which asset failed where and why."""
     name = EMBARGOED_NAME if record.private else record.path
-    error = record.error
-    why = f"{error.stage}: {error.message}" if error is not None else "no reason was recorded"
-    return f"failed  {record.dandiset}  {name}  {why}"
+    return f"failed  {record.dandiset}  {name}  {record.failure_text}"
 
 
 def markdown_summary(summary: RunSummary) -> str:
@@ -89,10 +80,10 @@ def markdown_summary(summary: RunSummary) -> str:
     rows = [f"| {name} | {count:,} |" for name, count in _counts(summary)]
     failures = [f"- {failure_line(record)}" for record in summary.failures[:SHOWN_FAILURES]]
     return "\n".join(
-        [f"# {summary.flow}: {len(summary.records):,} assets in {summary.seconds:.0f} s", ""]
+        [f"# {summary.flow}: {format_count(len(summary.records), 'asset')} in {summary.seconds:.0f} s", ""]
         + ["| | assets |", "| --- | ---: |", *rows, ""]
         + (["## Failures", "", *failures] if failures else [])
-        + [f"- {warning}" for warning in summary.warnings]
+        + [f"- {line}" for line in [*_kept_lines(summary.kept), *summary.warnings]]
     )
 
 
@@ -114,12 +105,37 @@ def _outcome_table(summary: RunSummary) -> Table:
         table.add_row(name, f"{count:,}", style="red" if name == "failed" else None)
     if good:
         table.add_section()
-        table.add_row("source files", size_text(sum(record.size for record in good)))
-        table.add_row("references", size_text(sum(record.references_bytes for record in good)))
+        table.add_row("source files", format_bytes(sum(record.size for record in good)))
+        table.add_row("references", format_bytes(sum(record.references_bytes for record in good)))
         table.add_row("chunks", f"{sum(record.counts.chunks for record in good):,}")
     table.add_section()
-    table.add_row("time", f"{summary.seconds:.1f} s")
+    table.add_row("time", format_seconds(summary.seconds))
+    if summary.startup_seconds:
+        table.add_row("  of it Prefect's start", format_seconds(summary.startup_seconds))
     return table
+
+
+def _print_failures(console: Console, summary: RunSummary) -> None:
+    for record in summary.failures[:SHOWN_FAILURES]:
+        console.print(Text(failure_line(record), style="red"), soft_wrap=True)
+    if len(summary.failures) > SHOWN_FAILURES:
+        console.print(f"… and {len(summary.failures) - SHOWN_FAILURES:,} more; the report names all")
+
+
+def _print_kept(console: Console, kept: Sequence[KeptResult]) -> None:
+    for line in _kept_lines(kept):
+        console.print(Text(line), soft_wrap=True)
+
+
+def _kept_lines(kept: Sequence[KeptResult]) -> list[str]:
+    """Name results whose assets are gone."""
+    lines = [
+        f"no longer in the version: kept  {each.dandiset}  "
+        f"{EMBARGOED_NAME if each.private else each.path}  ({each.what})"
+        for each in kept[:SHOWN_KEPT]
+    ]
+    more = len(kept) - SHOWN_KEPT
+    return lines + ([f"… and {more:,} more that are no longer in their version; kept"] if more > 0 else [])
 
 
 def _print_warnings(console: Console, warnings: Iterable[str]) -> None:

@@ -16,7 +16,7 @@ from shadowzarr.catalog.plan import (
     UNUSABLE_PATH,
 )
 from shadowzarr.catalog.records import IndexRecord
-from shadowzarr.catalog.run_summary import SkippedAsset
+from shadowzarr.catalog.run_summary import KeptResult, SkippedAsset
 
 from .remedies import remedy
 from .safe_text import shorten
@@ -35,6 +35,13 @@ _PASSED_OVER = {
     EMBARGOED: "Embargoed; set output.private_output to index them apart from what is public.",
     UNUSABLE_PATH: "Their paths cannot be paths of the output; ask the owner to rename them.",
     NO_ETAG: "The archive is still computing their checksums; the next run takes them.",
+}
+
+
+_KEPT = {
+    "references": "The asset was removed or renamed; its references are kept and are not updated any more. "
+    "Delete them by hand when nobody reads them.",
+    "record of a failure": "The asset was removed or renamed after it had failed; the record can be deleted.",
 }
 
 
@@ -109,14 +116,20 @@ def passed_over_groups(skipped: Iterable[SkippedAsset]) -> list[Group]:
     return _largest_first(groups, advice=lambda key: _PASSED_OVER.get(key[0], ""), title=lambda key: key[0])
 
 
+def kept_groups(kept: Iterable[KeptResult]) -> list[Group]:
+    """Group results whose assets are gone by what they are."""
+    groups: dict[tuple[str, str], list[Item]] = {}
+    for each in kept:
+        item = Item(f"{each.dandiset}/{each.version}/{each.path}", "")
+        groups.setdefault((each.what, ""), []).append(item)
+    return _largest_first(groups, advice=lambda key: _KEPT[key[0]], title=lambda key: key[0])
+
+
 def _failure(record: IndexRecord) -> Item:
-    if record.error is None:
-        return Item(_asset(record), "no reason was recorded")
     differences = record.verification.differences if record.verification else []
-    message = record.error.message.replace(record.url, "the file")  # which file, the path says better
     return Item(
         _asset(record),
-        f"{record.error.stage}: {shorten(message, limit=LONGEST_MESSAGE)}",
+        shorten(record.failure_text, limit=LONGEST_MESSAGE),
         tuple(shorten(line, limit=LONGEST_MESSAGE) for line in differences[:10]),
     )
 

@@ -8,8 +8,7 @@ from typing import Literal
 from shadowzarr.catalog.plan import UNCHANGED
 from shadowzarr.catalog.records import IndexRecord
 from shadowzarr.catalog.run_summary import RunSummary
-
-from .formatting import format_count
+from shadowzarr.formatting import format_count
 
 Status = Literal["good", "partial", "bad"]
 
@@ -81,24 +80,40 @@ def _stopped(summary: RunSummary) -> str:
 
 
 def _failed(summary: RunSummary) -> str:
-    worked, failed = len(summary.records), len(summary.failures)
-    if failed == worked:
-        return "The asset failed." if worked == 1 else f"All {worked:,} assets failed."
-    others = worked - failed
-    which = "the other one" if others == 1 else f"the other {others:,}"
-    return f"{failed:,} of {worked:,} assets failed; {which} {_was(others)} {_indexed_how(summary)}."
+    worked, failed, unchanged = len(summary.records), len(summary.failures), unchanged_count(summary)
+    total, others = worked + unchanged, worked - failed
+    if failed == total:
+        return "The asset failed." if total == 1 else f"All {total:,} assets failed."
+    sentence = f"{failed:,} of {total:,} assets failed; "
+    if not others:
+        return f"{sentence}{_the_others(unchanged)} {_is(unchanged)} unchanged."
+    if not unchanged:
+        return f"{sentence}{_the_others(others)} {_was(others)} {_indexed_how(summary)}."
+    sentence += f"{others:,} {_was(others)} {_indexed_how(summary)}"
+    return f"{sentence}, {unchanged:,} {_is(unchanged)} unchanged."
 
 
 def _done(summary: RunSummary) -> str:
-    worked = len(summary.records)
+    worked, unchanged = len(summary.records), unchanged_count(summary)
     partial = summary.outcome_counts.get("partial", 0)
-    subject = "The asset" if worked == 1 else f"All {worked:,} assets"
-    sentence = f"{subject} {_was(worked)} {_indexed_how(summary)}"
-    if not partial:
-        return f"{sentence}."
+    sentence = f"{_subject(worked, unchanged)} {_was(worked)} {_indexed_how(summary)}"
     if partial == worked:
-        return f"{sentence}, with some objects left out."
-    return f"{sentence}, {partial:,} of them with some objects left out."
+        sentence += ", with some objects left out"
+    elif partial:
+        sentence += f", {partial:,} of them with some objects left out"
+    return (
+        f"{sentence}; {_the_others(unchanged)} {_is(unchanged)} unchanged." if unchanged else f"{sentence}."
+    )
+
+
+def _subject(worked: int, unchanged: int) -> str:
+    if unchanged:
+        return f"{worked:,} of {worked + unchanged:,} assets"
+    return "The asset" if worked == 1 else f"All {worked:,} assets"
+
+
+def _the_others(count: int) -> str:
+    return "the other one" if count == 1 else f"the other {count:,}"
 
 
 def _idle(summary: RunSummary) -> str:
@@ -119,3 +134,7 @@ def _indexed_how(summary: RunSummary) -> str:
 
 def _was(count: int) -> str:
     return "was" if count == 1 else "were"
+
+
+def _is(count: int) -> str:
+    return "is" if count == 1 else "are"

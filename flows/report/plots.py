@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from markupsafe import Markup
 
 from shadowzarr.catalog.records import IndexRecord, StageTime
 from shadowzarr.catalog.run_summary import RunSummary
+from shadowzarr.formatting import format_bytes, format_seconds
 
-from .formatting import format_bytes, format_seconds
 from .safe_text import shorten
 from .scatter import Axis, Point, scatter
 from .timeline import OTHER_LANE, Span, timeline
@@ -87,7 +87,7 @@ def size_plot(records: Sequence[IndexRecord]) -> Plot:
 
 def timeline_plot(summary: RunSummary) -> Plot:
     """Plot what every worker did when."""
-    start = datetime.fromisoformat(summary.started)
+    start = datetime.fromisoformat(summary.started) + timedelta(seconds=summary.startup_seconds)
     spans = [
         _span(record, stage, start) for record in summary.records for stage in record.stages if stage.started
     ]
@@ -95,7 +95,10 @@ def timeline_plot(summary: RunSummary) -> Plot:
     used = {span.kind for span in spans}
     legend = tuple((f"stage-{stage}", word) for stage, word in stages.items() if f"stage-{stage}" in used)
     drawing = timeline(spans, title="What every worker did when")
-    return Plot("Timeline", "One lane per worker; a gap is a worker that waits.", drawing, legend, wide=True)
+    note = "One lane per worker; a gap is a worker that waits."
+    if summary.startup_seconds:
+        note += f" Prefect's start ({format_seconds(summary.startup_seconds)}) is left out."
+    return Plot("Timeline", note, drawing, legend, wide=True)
 
 
 def _point(record: IndexRecord, value: float, text: str) -> Point:

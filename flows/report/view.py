@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 from shadowzarr.catalog.records import IndexRecord
 from shadowzarr.catalog.run_summary import RunSummary
+from shadowzarr.formatting import format_bytes, format_count, format_seconds, format_share
 
 from .asset_rows import AssetRow, asset_rows
-from .formatting import format_bytes, format_count, format_seconds, format_share
-from .groups import Group, failure_groups, left_out_groups, passed_over_groups
+from .groups import Group, failure_groups, kept_groups, left_out_groups, passed_over_groups
 from .outcome import Share, Status, headline, shares, status, unchanged_count, verified
 from .plots import Plot, plots
 
@@ -48,7 +48,7 @@ class ReportView:
         How the assets ended.
     tiles : list of Tile
     rows : list of AssetRow
-    failures, left_out, passed_over : list of Group
+    failures, left_out, passed_over, kept : list of Group
     plots : list of Plot
     settings, versions : list of (str, str)
         Configuration and libraries.
@@ -67,6 +67,7 @@ class ReportView:
     failures: list[Group]
     left_out: list[Group]
     passed_over: list[Group]
+    kept: list[Group]
     plots: list[Plot]
     settings: list[tuple[str, str]]
     versions: list[tuple[str, str]]
@@ -85,7 +86,7 @@ def report_view(summary: RunSummary, *, include_private: bool = False) -> Report
         Show embargoed assets by name; only for a report that lies in the private output.
     """
     shown = summary if include_private else _without_private(summary)
-    hidden = len(summary.records) + len(summary.skipped) - len(shown.records) - len(shown.skipped)
+    hidden = _named(summary) - _named(shown)
     return ReportView(
         summary=shown,
         status=status(summary),
@@ -96,6 +97,7 @@ def report_view(summary: RunSummary, *, include_private: bool = False) -> Report
         failures=failure_groups(shown.records),
         left_out=left_out_groups(shown.records),
         passed_over=passed_over_groups(shown.skipped),
+        kept=kept_groups(shown.kept),
         plots=plots(shown),
         settings=_settings(shown),
         versions=sorted(shown.versions.items()),
@@ -104,11 +106,16 @@ def report_view(summary: RunSummary, *, include_private: bool = False) -> Report
     )
 
 
+def _named(summary: RunSummary) -> int:
+    return len(summary.records) + len(summary.skipped) + len(summary.kept)
+
+
 def _without_private(summary: RunSummary) -> RunSummary:
     return dataclasses.replace(
         summary,
         records=[record for record in summary.records if not record.private],
         skipped=[asset for asset in summary.skipped if not asset.private],
+        kept=[each for each in summary.kept if not each.private],
     )
 
 
@@ -159,7 +166,10 @@ def _verification_tile(done: Sequence[IndexRecord]) -> Tile:
 
 def _time_tile(summary: RunSummary) -> Tile:
     work = sum(record.seconds for record in summary.records)
-    note = f"{format_seconds(work)} of work" if summary.records else ""
+    notes = [f"{format_seconds(work)} of work"] if summary.records else []
+    if summary.startup_seconds:
+        notes.append(f"{format_seconds(summary.startup_seconds)} Prefect's start")
+    note = ", ".join(notes)
     return Tile("Time", format_seconds(summary.seconds), note)
 
 

@@ -98,6 +98,8 @@ class _Reporter:
 
 def _check_source(rfs: Rfs, job: IndexJob) -> None:
     for entry in rfs.get("sources", {}).values():
+        if entry.get("linked"):
+            continue
         etag = entry.get("etag", "").strip('"')
         if entry["size"] != job.size or (etag and etag != job.etag):
             raise SourceChangedError(

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
@@ -20,11 +20,12 @@ from .assets import CatalogAsset
 from .atomic_files import write_whole
 from .child_pool import ChildPool
 from .clock import utc_now
+from .gone_assets import gone_assets
 from .jobs import PRELOAD
 from .layout import Listing, OutputLayout, RecordKey
 from .libraries import library_versions
 from .lock import output_lock
-from .plan import UNCHANGED, AssetWork, Plan, SelectionRules, make_plan, twins
+from .plan import UNCHANGED, AssetWork, Plan, SelectionRules, idle_patterns, make_plan, twins
 from .publish import clear_staging, remove_empty_staging
 from .records import IndexRecord
 from .request import IndexRequest
@@ -35,10 +36,25 @@ from .stages import News, Workshop
 
 @dataclass
 class RunLog:
-    """What a run has gathered for its summary."""
+    """What a run has gathered for its summary.
+
+    Attributes
+    ----------
+    started : str
+        When the run began, UTC.
+    start : float
+        The same by `time.perf_counter`.
+    startup_seconds : float
+        How long an orchestrator took to start.
+    versions : list of ResolvedVersion
+    plan : Plan
+    records : list of IndexRecord
+        Of the assets that have ended.
+    """
 
     started: str = field(default_factory=utc_now)
     start: float = field(default_factory=time.perf_counter)
+    startup_seconds: float = 0.0
     versions: list[ResolvedVersion] = field(default_factory=list)
     plan: Plan = field(default_factory=Plan)
     records: list[IndexRecord] = field(default_factory=list)
@@ -64,11 +80,7 @@ def index_dandisets(
     """
     log = RunLog()
     with output_session(request):
-        with open_archive(request.archive) as archive:
-            log.versions = resolve_versions(archive, request)
-            for version, wanted in zip(log.versions, request.dandisets, strict=True):
-                assets = list(resolve_assets(archive, version))
-                log.plan.extend(plan_version(request, version, assets, wanted.rules))
+        plan_run(request, log)
         with contextlib.nullcontext(pool) if pool is not None else child_pool(request) as processes:
             workshop = open_workshop(request, processes, news=news)
             with ThreadStages(workshop, request.window) as runner:
@@ -99,13 +111,28 @@ def output_session(request: IndexRequest) -> Iterator[None]:
     """
     with contextlib.ExitStack() as stack:
         for layout in request.layouts:
-            stack.enter_context(output_lock(layout.workings / "lock"))
+            stack.enter_context(output_lock(layout.lock))
             clear_staging(layout)
         try:
             yield
         finally:
             for layout in request.layouts:
                 remove_empty_staging(layout)
+
+
+def plan_run(request: IndexRequest, log: RunLog) -> None:
+    """Find the dandisets, list their assets, and put into the log what has to be done.
+
+    Raises
+    ------
+    ShadowzarrError
+        When that is impossible.
+    """
+    with open_archive(request.archive) as archive:
+        log.versions = resolve_versions(archive, request)
+        for version, wanted in zip(log.versions, request.dandisets, strict=True):
+            assets = list(resolve_assets(archive, version))
+            log.plan.extend(plan_version(request, version, assets, wanted.rules))
 
 
 def resolve_versions(archive: DandiArchive, request: IndexRequest) -> list[ResolvedVersion]:
@@ -133,20 +160,41 @@ def resolve_versions(archive: DandiArchive, request: IndexRequest) -> list[Resol
 def plan_version(
     request: IndexRequest,
     version: ResolvedVersion,
-    assets: Iterable[CatalogAsset],
+    assets: Sequence[CatalogAsset],
     rules: SelectionRules,
 ) -> Plan:
     """Decide what to do about the assets of a version, from a listing of the outputs."""
     place = (version.dandiset, version.version)
     private = request.private
-    return make_plan(
+    public_listing = request.public.list_version(*place)
+    private_listing = None if private is None else private.list_version(*place)
+    plan = make_plan(
         assets,
         rules,
         public=request.public,
-        public_listing=request.public.list_version(*place),
+        public_listing=public_listing,
         private=private,
-        private_listing=None if private is None else private.list_version(*place),
+        private_listing=private_listing,
     )
+    plan.kept = gone_assets(public_listing, request.public, assets, of=place)
+    if private is not None and private_listing is not None:
+        plan.kept += gone_assets(private_listing, private, assets, of=place, private=True)
+    plan.warnings = selection_warnings(version, rules, assets)
+    return plan
+
+
+def selection_warnings(
+    version: ResolvedVersion, rules: SelectionRules, assets: Sequence[CatalogAsset]
+) -> list[str]:
+    """Say which patterns match nothing; those of an embargoed dandiset are not shown."""
+    where = f"dandiset {version.dandiset} ({version.version})"
+    if not assets:
+        return [f"{where} has no assets"]
+    return [
+        f"{where}: the {kind} pattern {repr(pattern) if version.is_open else f'at position {position}'} "
+        "matches no asset"
+        for kind, position, pattern in idle_patterns(rules, assets)
+    ]
 
 
 def child_pool(request: IndexRequest) -> ChildPool:
@@ -237,7 +285,9 @@ def summarise_run(
         skipped=log.plan.skipped,
         not_started=len(log.plan.work) - len(log.records),
         left_out_before=log.plan.left_out_before,
-        warnings=list(warnings),
+        warnings=[*warnings, *log.plan.warnings],
+        kept=log.plan.kept,
+        startup_seconds=round(log.startup_seconds, 3),
     )
 
 

@@ -119,6 +119,11 @@ class OutputLayout:
         return self.folder / ".shadowzarr"
 
     @property
+    def lock(self) -> Path:
+        """File that the run which writes here holds."""
+        return self.workings / "lock"
+
+    @property
     def staging(self) -> Path:
         """Folder of unpublished work."""
         return self.workings / "staging"
@@ -229,6 +234,12 @@ def parse_record_name(name: str) -> tuple[str, RecordKey, str] | None:
 def with_suffix(place: Path, suffix: str) -> Path:
     """Append to a path's name; unlike `Path.with_suffix`, nothing is replaced."""
     return place.with_name(place.name + suffix)
+
+
+def place_of(references: Path) -> Path:
+    """Return the path that the names of an asset's files start with, from that of its references."""
+    suffix = JSON_SUFFIX if references.name.endswith(JSON_SUFFIX) else DIRECTORY_SUFFIX
+    return references.with_name(references.name.removesuffix(suffix))
 
 
 def list_folder(folder: Path) -> Listing:

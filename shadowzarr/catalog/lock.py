@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
 import os
 import socket
@@ -41,6 +42,30 @@ def output_lock(path: Path) -> Iterator[None]:
         os.ftruncate(descriptor, 0)
     finally:
         os.close(descriptor)
+
+
+def check_output(path: Path) -> None:
+    """Refuse an output that could not be locked, without writing anything.
+
+    Parameters
+    ----------
+    path : Path
+        The lock's file, which need not exist.
+
+    Raises
+    ------
+    OutputError
+        When it could not be made or written.
+    """
+    there = next(place for place in (path, *path.parents) if os.path.lexists(place))
+    if there == path:
+        reason = 0 if os.access(path, os.W_OK) else errno.EACCES
+    elif not there.is_dir():
+        reason = errno.ENOTDIR
+    else:
+        reason = 0 if os.access(there, os.W_OK | os.X_OK) else errno.EACCES
+    if reason:
+        raise OutputError(f"cannot write to the output {path.parent}: {os.strerror(reason)} ({there})")
 
 
 def _take(descriptor: int, path: Path) -> None:

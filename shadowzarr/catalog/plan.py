@@ -11,7 +11,7 @@ from .assets import CatalogAsset
 from .globs import matches_any
 from .layout import ListedRecord, Listing, OutputLayout, RecordKey, path_problem
 from .options import ReferenceOptions
-from .run_summary import SkippedAsset
+from .run_summary import KeptResult, SkippedAsset
 
 UNCHANGED = "unchanged"
 NOT_NWB = "not NWB"
@@ -84,11 +84,17 @@ class Plan:
         Everything else, with the reason.
     left_out_before : int
         Unchanged assets whose references leave objects out.
+    kept : list of KeptResult
+        Results whose assets are no longer in their version.
+    warnings : list of str
+        What may be a mistake in the rules.
     """
 
     work: list[AssetWork] = field(default_factory=list)
     skipped: list[SkippedAsset] = field(default_factory=list)
     left_out_before: int = 0
+    kept: list[KeptResult] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
 
     @property
     def work_bytes(self) -> int:
@@ -100,6 +106,8 @@ class Plan:
         self.work.extend(other.work)
         self.skipped.extend(other.skipped)
         self.left_out_before += other.left_out_before
+        self.kept.extend(other.kept)
+        self.warnings.extend(other.warnings)
 
 
 def make_plan(
@@ -153,6 +161,14 @@ def skipped_asset(asset: CatalogAsset, reason: str, detail: str = "") -> Skipped
         detail=detail,
         private=asset.embargoed,
     )
+
+
+def idle_patterns(rules: SelectionRules, assets: Iterable[CatalogAsset]) -> list[tuple[str, int, str]]:
+    """Find patterns that match no asset: ``include`` or ``exclude``, their position, and themselves."""
+    paths = [asset.path for asset in assets]
+    named = [("include", n, pattern) for n, pattern in enumerate(rules.include)]
+    named += [("exclude", n, pattern) for n, pattern in enumerate(rules.exclude)]
+    return [each for each in named if not any(matches_any(path, [each[2]]) for path in paths)]
 
 
 def record_key(asset: CatalogAsset, options: ReferenceOptions) -> RecordKey:

@@ -206,6 +206,14 @@ class IndexRecord:
     libraries: dict[str, str] = field(default_factory=dict)
 
     @property
+    def failure_text(self) -> str:
+        """Where and why it failed; without the file's address, which the path says better."""
+        if self.error is None:
+            return "no reason was recorded"
+        message = self.error.message.replace(self.url, "the file") if self.url else self.error.message
+        return f"{self.error.stage}: {message}"
+
+    @property
     def seconds(self) -> float:
         """Time of all stages together."""
         return sum(stage.seconds for stage in self.stages)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
+from typing import Literal
 
 from .records import IndexRecord
 
@@ -45,6 +46,29 @@ class SkippedAsset:
 
 
 @dataclass(frozen=True)
+class KeptResult:
+    """What an output holds for an asset that is no longer in its version. It is kept.
+
+    Attributes
+    ----------
+    dandiset, version : str
+        Where the asset was.
+    path : str
+        Its path, as its files are named.
+    what : str
+        ``references``, or ``record of a failure`` when there is nothing else.
+    private : bool
+        Whether it lies in the private output, so that its name stays out of a public report.
+    """
+
+    dandiset: str
+    version: str
+    path: str
+    what: Literal["references", "record of a failure"]
+    private: bool = False
+
+
+@dataclass(frozen=True)
 class RunSummary:
     """What a run set out to do and what came of it.
 
@@ -66,6 +90,8 @@ class RunSummary:
         UTC, ``2026-01-02T03:04:05.678Z``.
     seconds : float
         Wall-clock time of the run.
+    startup_seconds : float
+        The part of it in which an orchestrator was started.
     versions : dict of str to str
         Versions of Python and the libraries involved.
     records : list of IndexRecord
@@ -78,6 +104,8 @@ class RunSummary:
         Unchanged assets whose references, of an earlier run, leave objects out.
     warnings : list of str
         What the configuration asks for and this version does not do, and the like.
+    kept : list of KeptResult
+        Results whose assets are no longer in their version.
     """
 
     flow: str
@@ -95,6 +123,8 @@ class RunSummary:
     not_started: int = 0
     left_out_before: int = 0
     warnings: list[str] = field(default_factory=list)
+    kept: list[KeptResult] = field(default_factory=list)
+    startup_seconds: float = 0.0
 
     @property
     def failures(self) -> list[IndexRecord]:

@@ -16,12 +16,12 @@ import traceback
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from cyclopts import App, CycloptsError, MissingArgumentError
+from cyclopts import App, CycloptsError
 
 from ..errors import ShadowzarrError
+from .usage import CALLED_WRONGLY, one_line, usage_text
 
 FAILED: Final = 1
-CALLED_WRONGLY: Final = 2
 LEFT_OUT: Final = 3
 INTERRUPTED: Final = 130
 
@@ -88,7 +88,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for the flush at exit
         return FAILED
     except CycloptsError as error:
-        return _fail(_usage(error), CALLED_WRONGLY, debug=debug)
+        return _fail(usage_text(error, command="shadowzarr"), CALLED_WRONGLY, debug=debug)
     except Exception as error:  # noqa: BLE001 - the one place where an error becomes a message
         return _fail(_message(error), FAILED, debug=debug)
     return code if isinstance(code, int) else 0
@@ -109,26 +109,14 @@ def _notices() -> Iterator[None]:
         _WAITING.setLevel(before)
 
 
-def _usage(error: CycloptsError) -> str:
-    verb = "".join(f" {part}" for part in error.command_chain or ())
-    text = _one_line(str(error))
-    if isinstance(error, MissingArgumentError) and error.argument is not None and not error.keyword:
-        text = f"{verb.strip()} needs {error.argument.name.lstrip('-').upper()}"
-    return f"{text} (see shadowzarr{verb} --help)"
-
-
 def _message(error: Exception) -> str:
     """What an error says, in one line that stands by itself."""
-    text = _one_line(str(error))
+    text = one_line(str(error))
     if isinstance(error, ShadowzarrError):
         return text
     if isinstance(error, OSError) and error.filename is not None:
         return f"{error.filename}: {error.strerror}"
     return f"unexpected {type(error).__name__}: {text} (run with {DEBUG} to see where)"
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.split())
 
 
 def _fail(message: str, code: int, *, debug: bool) -> int:

@@ -202,6 +202,43 @@ def test_what_is_passed_over_is_listed_beside_the_references(archive, request_of
     assert not (tmp_path / "out/dandisets/000001/draft/skipped.json").exists()
 
 
+def test_results_of_a_removed_asset_are_kept_and_told(archive, request_of, pool, tmp_path):
+    (tmp_path / "text.nwb").write_text("this is text")
+    archive.archive.add_asset("000001", "bad.nwb", tmp_path / "text.nwb")
+    index_dandisets(request_of(), pool=pool)
+    before = tree(tmp_path / "out")
+    for path in ("bad.nwb", "sub-0/0.nwb"):
+        archive.archive.remove_asset("000001", path)
+    summary = index_dandisets(request_of(), pool=pool)
+    assert [(each.path, each.what) for each in summary.kept] == [
+        ("bad.nwb", "record of a failure"),
+        ("sub-0/0.nwb", "references"),
+    ]
+    assert (summary.exit_code, tree(tmp_path / "out")) == (0, before)
+
+
+def test_patterns_that_match_nothing_are_warned_of(archive, request_of, pool, tmp_path, monkeypatch):
+    archive.archive.add_dandiset("000002", embargo="EMBARGOED", owners=["owner"])
+    archive.archive.add_dandiset("000003")
+    archive.archive.add_asset("000002", "secret.txt", tmp_path / "files" / "0.nwb")
+    monkeypatch.setenv(KEY_VARIABLE, os.environ.get(KEY_VARIABLE, "a" * 40))
+    rules = SelectionRules(include=("sub-0/*", "sub-7/*"))
+    request = request_of(
+        archive=ArchiveAddress(archive.api_url, KEY_VARIABLE),
+        dandisets=(
+            DandisetRequest("000001", rules=rules),
+            DandisetRequest("000002", rules=rules),
+            DandisetRequest("000003"),
+        ),
+    )
+    assert index_dandisets(request, pool=pool).warnings == [
+        "dandiset 000001 (draft): the include pattern 'sub-7/*' matches no asset",
+        "dandiset 000002 (draft): the include pattern at position 0 matches no asset",
+        "dandiset 000002 (draft): the include pattern at position 1 matches no asset",
+        "dandiset 000003 (draft) has no assets",
+    ]
+
+
 def test_embargoed_assets_leave_no_trace_in_the_public_output(
     archive, request_of, pool, tmp_path, monkeypatch, write_file
 ):

@@ -9,6 +9,7 @@ from shadowzarr.catalog.layout import (
     list_folder,
     parse_record_name,
     path_problem,
+    place_of,
     record_suffix,
     safe_stem,
 )
@@ -31,6 +32,11 @@ def test_places_of_one_asset(layout, asset):
         ".0123456789ab.f1.indexed.record.json"
     )
     assert layout.relative(record).startswith("dandisets/000001/draft/sub-1/a.nwb.")
+
+
+def test_the_place_of_an_asset_is_found_from_its_references(layout, asset):
+    for path in (layout.references_path(asset), layout.other_form_path(asset)):
+        assert place_of(path) == layout.place(asset)
 
 
 def test_the_form_decides_the_suffix(tmp_path, asset):

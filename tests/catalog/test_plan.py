@@ -4,7 +4,14 @@ import pytest
 
 from shadowzarr.catalog.layout import ListedRecord, Listing, OutputLayout
 from shadowzarr.catalog.options import ReferenceOptions
-from shadowzarr.catalog.plan import SelectionRules, make_plan, record_key, source_url, twins
+from shadowzarr.catalog.plan import (
+    SelectionRules,
+    idle_patterns,
+    make_plan,
+    record_key,
+    source_url,
+    twins,
+)
 
 
 def listing_of(layout, asset, *, outcome="indexed", key=None, with_references=True):
@@ -107,6 +114,12 @@ def test_embargoed_assets_go_to_the_private_output_only(layout, asset, tmp_path)
     assert fate(done) == [("sub-1/a.nwb", "unchanged")]
     public_record = plan_of(layout, secret, listing=listing_of(layout, secret), private=private)
     assert len(public_record.work) == 1
+
+
+def test_patterns_that_match_nothing_are_found(asset):
+    rules = SelectionRules(include=("sub-1/*", "sub-[2]/*"), exclude=("*.txt", "**/a.nwb"))
+    assert idle_patterns(rules, [asset]) == [("include", 1, "sub-[2]/*"), ("exclude", 0, "*.txt")]
+    assert idle_patterns(SelectionRules(), []) == [("include", 0, "**/*.nwb")]
 
 
 def test_which_url_references_use(asset):

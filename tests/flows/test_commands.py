@@ -8,7 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from flows.commands import print_schema, run_config
+from flows.__main__ import main
+from flows.commands import print_schema, run_config, run_demo
+from flows.load_config import load_config
+from shadowzarr.catalog.index_run import index_dandisets as index_without_prefect
+from shadowzarr.catalog.lock import output_lock
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -19,10 +23,15 @@ def command(*arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def imported_by(code: str) -> set[str]:
+def imported_by(code: str, **environment: str) -> set[str]:
     script = f"{code}\nimport sys; print(*sorted(sys.modules))"
     done = subprocess.run(
-        [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True
+        [sys.executable, "-c", script],
+        cwd=ROOT,
+        env=os.environ | environment,
+        capture_output=True,
+        text=True,
+        check=True,
     )
     return {name.partition(".")[0] for name in done.stdout.splitlines()[-1].split()}
 
@@ -54,6 +63,21 @@ def test_a_plan_prints_what_would_be_done_and_does_nothing(write_config, archive
     assert not (tmp_path / "out").exists()
     assert len(archive.store.log) == 0
     assert len(archive.api.log) == 2
+
+
+def test_a_plan_says_when_the_output_cannot_be_written(write_config, archive, tmp_path, capsys):
+    (tmp_path / "file").write_text("")
+    assert run_config(str(write_config()), changes=[f"output={tmp_path}/file/out"], is_plan=True) == 1
+    assert "cannot write to the output" in capsys.readouterr().err
+    assert len(archive.api.log) == 0
+
+
+def test_a_plan_warns_of_patterns_that_match_nothing(write_config, capsys):
+    changes = ["dandisets.0.include=[sub-1/*, sub_2/*]"]
+    assert run_config(str(write_config()), changes=changes, is_plan=True) == 0
+    assert "warning: dandiset 000001 (draft): the include pattern 'sub_2/*' matches no asset" in " ".join(
+        capsys.readouterr().out.split()
+    )
 
 
 def test_planning_does_not_import_prefect(write_config):
@@ -99,15 +123,49 @@ def test_an_archive_that_does_not_answer(write_config, capsys, monkeypatch):
 
 
 def test_an_output_in_use_is_told_before_prefect_starts(write_config, tmp_path, capsys):
-    from shadowzarr.catalog.lock import output_lock
-
     with output_lock(tmp_path / "out" / ".shadowzarr" / "lock"):
         assert run_config(str(write_config())) == 1
     assert "another run" in capsys.readouterr().err
 
 
+def test_the_output_is_held_while_prefect_starts(write_config, tmp_path, capsys, monkeypatch):
+    """A second run is refused at that moment, with the message that says who holds the output."""
+    codes = []
+
+    def prefect_starts():
+        codes.append(command("run", str(write_config())))
+
+    monkeypatch.setattr("flows.prefect_settings.prepare", prefect_starts)
+    monkeypatch.setitem(sys.modules, "flows.index_dandisets", None)  # importing it starts Prefect
+    with pytest.raises(ModuleNotFoundError):
+        run_config(str(write_config()))
+    (second,) = codes
+    assert second.returncode == 1
+    assert second.stderr.startswith(f"another run (process {os.getpid()} on ")
+    assert len(second.stderr.splitlines()) == 1
+    assert capsys.readouterr().err.startswith("starting Prefect (")
+    with output_lock(tmp_path / "out" / ".shadowzarr" / "lock"):
+        pass  # free again
+
+
+def test_a_run_with_nothing_to_do_does_not_start_prefect(write_config, archive, write_file, tmp_path):
+    for bad in ("cut.nwb", "text.nwb"):
+        archive.archive.remove_asset("000001", f"bad/{bad}")
+    config = write_config()
+    index_without_prefect(load_config(config).request)
+    archive.archive.remove_asset("000001", "sub-3/3.nwb")
+    modules = imported_by(
+        f"from flows.commands import run_config\nassert run_config({str(config)!r}) == 0", PREFECT_API_URL=""
+    )
+    assert not modules & {"prefect", "h5py"}
+    report = (tmp_path / "out" / "report.html").read_text()
+    assert "Nothing to do: all 6 assets are indexed and unchanged." in report
+    assert "No longer in the version: kept" in report
+    assert "000001/draft/sub-3/3.nwb" in report
+
+
 def test_an_interrupt_is_not_a_traceback(write_config, capsys, monkeypatch):
-    def interrupted(_):
+    def interrupted(*_):
         raise KeyboardInterrupt
 
     monkeypatch.setattr("flows.commands._run_flow", interrupted)
@@ -133,12 +191,74 @@ def test_a_run_prints_its_summary_and_where_the_report_is(prefect_server, write_
     assert run_config(str(write_config("icechunk: {repository: r}"))) == 1
     printed = capsys.readouterr()
     words = " ".join(printed.out.split())
-    for text in ("indexed and verified │ 7", "failed │ 2", "bad/text.nwb index: ", "NOT done", "report.html"):
+    for text in (
+        "indexed and verified │ 7",
+        "failed │ 2",
+        "bad/text.nwb index: the file is not",
+        "NOT done",
+        "report.html",
+        "of it Prefect's start │",
+    ):
         assert text in words
     assert "9 assets to index" in printed.err
+    assert printed.err.startswith("starting Prefect (")
+    assert "/download/" not in printed.err + printed.out
     assert "Traceback" not in printed.err + printed.out
     report = (tmp_path / "out" / "report.html").read_text()
     assert "config.yaml" in report
+
+
+def test_failures_are_told_once_where_both_streams_are_one(
+    prefect_server, write_config, tmp_path, monkeypatch
+):
+    with (tmp_path / "log").open("w+") as log:
+        monkeypatch.setattr("sys.stdout", log)
+        monkeypatch.setattr("sys.stderr", log)
+        assert run_config(str(write_config())) == 1
+        log.seek(0)
+        printed = log.read()
+    assert printed.count("bad/text.nwb") == printed.count("bad/cut.nwb") == 1
+    assert "report.html" in printed
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["run"], "run needs CONFIG (see python -m flows run --help)"),
+        (["rnu", "x"], "(see python -m flows --help)"),
+        (["run", "x", "--plam"], "(see python -m flows run --help)"),
+        (["schema"], "schema needs FLOW (see python -m flows schema --help)"),
+    ],
+)
+def test_a_wrong_call_is_one_line(arguments, message, capsys):
+    assert main(arguments) == 2
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert printed.err.startswith("flows: error: ")
+    assert printed.err.endswith(f"{message}\n")
+    assert printed.err.count("\n") == 1
+
+
+@pytest.mark.parametrize("missing", ["prefect", "pydantic", "jinja2"])
+def test_without_the_extra_it_is_named(missing, write_config, capsys, monkeypatch):
+    config = str(write_config())
+    monkeypatch.setitem(sys.modules, missing, None)
+    for call in (
+        lambda: run_config(config),
+        lambda: run_config(config, is_plan=True),
+        lambda: print_schema("index_dandisets"),
+        run_demo,
+    ):
+        assert call() == 1
+        printed = capsys.readouterr()
+        assert printed.err.startswith(f"this needs {missing}, which is not installed; ")
+        assert printed.err.endswith(' pip install "shadowzarr[pipeline]"\n')
+
+
+def test_the_demonstration_names_what_it_needs_more(capsys, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pynwb", None)
+    assert run_demo() == 1
+    assert capsys.readouterr().err.endswith('pip install "shadowzarr[nwb]"\n')
 
 
 def test_the_schema_of_a_flow(capsys):

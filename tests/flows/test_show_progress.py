@@ -37,16 +37,16 @@ def test_bars_or_lines(is_terminal):
         progress.asset_ended(FAILED)
     shown = out.getvalue()
     assert "failed  000001  b.nwb  index: it is text" in shown
-    assert ("2/2" if is_terminal else "2 of 2 assets: 1,500 chunks, 2.0 MB") in shown
-    assert ("2 assets to index (4.0 MB)" in shown) is not is_terminal
+    assert ("2/2" if is_terminal else "2 of 2 assets: 1,500 chunks, 2 MB") in shown
+    assert ("2 assets to index (4 MB)" in shown) is not is_terminal
 
 
 def test_news_of_assets_count_until_their_records_do():
     tally = Tally()
     tally.current["id-1"] = IndexNews(100, 1_000_000)
-    assert tally.text().startswith("100 chunks, 1.0 MB")
+    assert tally.text().startswith("100 chunks, 1 MB")
     tally.add(DONE)
-    assert tally.text().startswith("1,500 chunks, 2.0 MB")
+    assert tally.text().startswith("1,500 chunks, 2 MB")
     tally.add(FAILED)
     assert tally.text().endswith("1 failed")
 

@@ -1,17 +1,16 @@
 import io
 from dataclasses import replace
 
-import pytest
 from rich.console import Console
 
-from flows.summary_text import failure_line, markdown_summary, print_plan, print_summary, size_text
+from flows.summary_text import failure_line, markdown_summary, print_plan, print_summary
 from shadowzarr.catalog.assets import CatalogAsset
 from shadowzarr.catalog.index_run import RunLog
 from shadowzarr.catalog.options import ReferenceOptions
 from shadowzarr.catalog.plan import AssetWork, Plan, record_key
 from shadowzarr.catalog.records import ErrorSummary, IndexRecord, RecordCounts
 from shadowzarr.catalog.resolve import ResolvedVersion
-from shadowzarr.catalog.run_summary import RunSummary, SkippedAsset
+from shadowzarr.catalog.run_summary import KeptResult, RunSummary, SkippedAsset
 
 GOOD = IndexRecord(
     "i", "000001", "draft", "a.nwb", "e-1", 3_000_000, "u", {}, "0", 1, "indexed",
@@ -36,20 +35,12 @@ def printed(function, *arguments, **options) -> str:
     return out.getvalue()
 
 
-@pytest.mark.parametrize(
-    ("nbytes", "text"),
-    [(0, "0 B"), (999, "999 B"), (1000, "1.0 kB"), (1_234_000, "1.2 MB"), (1e16, "10000.0 TB")],
-)  # fmt: skip
-def test_sizes(nbytes, text):
-    assert size_text(nbytes) == text
-
-
 def test_a_summary_counts_and_names_failures():
     text = printed(print_summary, summary(GOOD, BAD, not_started=4, warnings=["W"]), report="out/report.html")
     words = " ".join(text.split())
     for expected in (
-        "indexed and verified │ 1", "failed │ 1", "passed over: not NWB │ 1", "source files │ 3.0 MB",
-        "references │ 1.5 kB", "chunks │ 1,234", "time │ 12.3 s", "verify: [bold] is no markup",
+        "indexed and verified │ 1", "failed │ 1", "passed over: not NWB │ 1", "source files │ 3 MB",
+        "references │ 1.50 kB", "chunks │ 1,234", "time │ 12.3 s", "verify: [bold] is no markup",
         "4 assets were not started", "warning: W", "report: out/report.html",
     ):  # fmt: skip
         assert expected in words
@@ -58,6 +49,54 @@ def test_a_summary_counts_and_names_failures():
 def test_many_failures_are_cut_short():
     text = printed(print_summary, summary(*[BAD] * 25), report="r")
     assert "and 5 more; the report names all" in text
+
+
+def test_failures_that_were_told_are_only_counted():
+    text = printed(print_summary, summary(GOOD, BAD), report="r", names_failures=False)
+    assert "failed │     1" in text
+    assert "b.nwb" not in text
+
+
+def test_the_time_says_how_much_of_it_was_prefects_start():
+    text = printed(print_summary, summary(GOOD, seconds=75.0, startup_seconds=38.2), report="r")
+    words = " ".join(text.split())
+    assert "time │ 1 min 15 s" in words
+    assert "of it Prefect's start │ 38.2 s" in words
+    assert "Prefect" not in printed(print_summary, summary(GOOD), report="r")
+
+
+def test_the_address_of_a_file_does_not_stand_beside_its_path():
+    url = "http://h/api/assets/5a9cc6f1-aeaf-46cc-aae7-ea27960236ea/download/"
+    error = ErrorSummary("index", "E", f"{url} is not an HDF5 file")
+    line = failure_line(replace(BAD, url=url, error=error))
+    assert line == "failed  000001  b.nwb  index: the file is not an HDF5 file"
+
+
+KEPT = [
+    KeptResult("000001", "draft", "old.nwb", "references"),
+    KeptResult("000001", "draft", "[bad].nwb", "record of a failure"),
+    KeptResult("000002", "draft", "secret.nwb", "references", private=True),
+]
+
+
+def test_results_without_assets_are_named():
+    log = RunLog(plan=Plan(kept=KEPT))
+    for text in (
+        printed(print_plan, log, output="out", warnings=[]),
+        printed(print_summary, summary(kept=KEPT), report="r"),
+        markdown_summary(summary(kept=KEPT)),
+    ):
+        assert "no longer in the version: kept  000001  old.nwb  (references)" in text
+        assert "kept  000001  [bad].nwb  (record of a failure)" in text
+        assert "kept  000002  (an embargoed asset)" in text
+        assert "secret" not in text
+    many = printed(print_summary, summary(kept=KEPT[:1] * 25), report="r")
+    assert "and 5 more that are no longer in their version" in many
+
+
+def test_warnings_of_the_plan_are_printed():
+    log = RunLog(plan=Plan(warnings=["no match"]))
+    assert "warning: no match" in printed(print_plan, log, output="out", warnings=["W"])
 
 
 def test_the_summary_for_prefects_page():
@@ -87,7 +126,7 @@ def test_a_plan_says_what_and_why():
     text = printed(print_plan, log, output="out", warnings=["W"])
     words = " ".join(text.split())
     for expected in (
-        "000001 │ draft │ 30 │ 150.0 kB │ 1 not NWB", "000001 sub/[x].nwb 5.0 kB (changed)",
+        "000001 │ draft │ 30 │ 150 kB │ 1 not NWB", "000001 sub/[x].nwb 5 kB (changed)",
         "(an embargoed asset)", "and 10 more", "warning: W",
         "30 assets would be indexed into out; nothing was done.",
     ):  # fmt: skip

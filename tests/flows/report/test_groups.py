@@ -3,11 +3,12 @@
 import inspect
 
 from flows.report.asset_rows import asset_row, asset_rows, verification_text
-from flows.report.groups import MOST_ITEMS, failure_groups, left_out_groups, passed_over_groups
+from flows.report.groups import MOST_ITEMS, failure_groups, kept_groups, left_out_groups, passed_over_groups
 from flows.report.remedies import remedy
 from shadowzarr import errors
 from shadowzarr.catalog import plan
 from shadowzarr.catalog.records import ErrorSummary, SkippedObject, VerificationSummary
+from shadowzarr.catalog.run_summary import KeptResult
 
 from .conftest import make_failure, make_record, make_skipped
 
@@ -79,6 +80,15 @@ def test_every_reason_for_passing_over_is_explained() -> None:
         group = passed_over_groups([make_skipped("a", reason)])[0]
         assert group.title == reason
         assert group.advice
+
+
+def test_results_without_assets_are_grouped_by_what_they_are() -> None:
+    kept = [KeptResult("000001", "draft", f"{n}.nwb", "references") for n in range(2)]
+    kept.append(KeptResult("000001", "draft", "bad.nwb", "record of a failure"))
+    groups = kept_groups(kept)
+    assert [(group.title, group.count) for group in groups] == [("references", 2), ("record of a failure", 1)]
+    assert groups[0].items[0].asset == "000001/draft/0.nwb"
+    assert all(group.advice for group in groups)
 
 
 def test_long_groups_are_cut_and_counted() -> None:

@@ -48,6 +48,31 @@ UNVERIFIED = {"verification": VerificationSummary("none")}
         ),
         ([make_failure(), make_failure()], {}, "All 2 assets failed.", "bad"),
         ([make_failure()], {}, "The asset failed.", "bad"),
+        (
+            [make_failure(), make_failure()],
+            {"skipped": [make_skipped(f"{n}.nwb", "unchanged") for n in range(4)]},
+            "2 of 6 assets failed; the other 4 are unchanged.",
+            "bad",
+        ),
+        (
+            [make_failure()],
+            {"skipped": [make_skipped("a.nwb", "unchanged"), make_skipped("n.txt", "not NWB")]},
+            "1 of 2 assets failed; the other one is unchanged.",
+            "bad",
+        ),
+        (
+            [make_record(), make_failure(), make_record()],
+            {"skipped": [make_skipped("a.nwb", "unchanged")]},
+            "1 of 4 assets failed; 2 were indexed and verified, 1 is unchanged.",
+            "bad",
+        ),
+        (
+            [make_record(), make_record(outcome="partial")],
+            {"skipped": [make_skipped(f"{n}.nwb", "unchanged") for n in range(4)]},
+            "2 of 6 assets were indexed and verified, 1 of them with some objects left out; "
+            "the other 4 are unchanged.",
+            "partial",
+        ),
         ([make_record()], {"not_started": 1}, "Stopped early: 1 of 2 assets was not started.", "bad"),
         (
             [make_failure()],

@@ -5,6 +5,7 @@ import xml.etree.ElementTree as ElementTree
 from flows.report.plots import plots
 from flows.report.view import report_view
 from shadowzarr.catalog.records import StageTime, VerificationSummary
+from shadowzarr.catalog.run_summary import KeptResult
 
 from .conftest import make_failure, make_record, make_skipped, make_summary, stamp
 
@@ -48,6 +49,28 @@ def test_a_failed_asset_is_in_the_plot_of_times_and_not_in_that_of_references() 
     drawn = {plot.title: plot for plot in plots(make_summary([make_record(), make_failure()]))}
     assert [kind for kind, _ in drawn["Time to generate"].legend] == ["indexed", "failed"]
     assert [kind for kind, _ in drawn["Size of the references"].legend] == ["indexed"]
+
+
+def test_prefects_start_is_told_and_is_not_in_the_timeline() -> None:
+    record = make_record(stages=[StageTime("index", stamp(40), 10.0, 3)])
+    summary = make_summary([record], startup_seconds=38.0)
+    assert tiles(summary)["Time"] == ("1 min 15 s", "10.0 s of work, 38.0 s Prefect's start")
+    drawn = {plot.title: plot for plot in plots(summary)}["Timeline"]
+    (bar,) = ElementTree.fromstring(drawn.drawing).findall("rect")
+    assert float(bar.get("width")) == 750.0
+    assert "Prefect's start (38.0 s) is left out" in drawn.note
+
+
+def test_results_without_assets_are_shown_but_private_ones_counted() -> None:
+    kept = [
+        KeptResult("000001", "draft", "old.nwb", "references"),
+        KeptResult("000002", "draft", "secret.nwb", "references", private=True),
+    ]
+    public = report_view(make_summary(kept=kept))
+    assert [item.asset for group in public.kept for item in group.items] == ["000001/draft/old.nwb"]
+    assert public.private_count == 1
+    private = report_view(make_summary(kept=kept), include_private=True)
+    assert (private.kept[0].count, private.private_count) == (2, 0)
 
 
 def test_the_timeline_counts_from_the_start_of_the_run() -> None:

@@ -1,0 +1,33 @@
+"""The end of a run: what was passed over is listed, the summary put together, the report written."""
+
+from __future__ import annotations
+
+from shadowzarr.catalog.index_run import RunLog, summarise_run, write_skipped
+from shadowzarr.catalog.run_summary import RunSummary
+
+from .config import IndexDandisetsConfig
+from .report import write_report
+
+
+def finish_run(config: IndexDandisetsConfig, log: RunLog) -> RunSummary:
+    """Write what a run leaves beside the references, and return its summary.
+
+    Raises
+    ------
+    OutputError
+        When something cannot be written.
+    """
+    request = config.request
+    write_skipped(request, log)
+    summary = summarise_run(
+        request,
+        log,
+        flow=config.flow,
+        config_path=config.source,
+        config_digest=config.digest,
+        warnings=config.warnings,
+    )
+    write_report(summary, request.public.report)
+    if request.private is not None:
+        write_report(summary, request.private.report, include_private=True)
+    return summary
