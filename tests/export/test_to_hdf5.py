@@ -173,6 +173,18 @@ def test_what_is_left_out_is_named(tmp_path):
     assert json.loads(report.to_json())["left_out"][0]["path"] == "/x"
 
 
+def test_what_is_not_described_is_in_the_report(source, tmp_path):
+    rfs = json.loads(json.dumps(generate_rfs(source)))
+    rfs["hdf5"]["notDescribed"] = [
+        {"path": "/second", "what": "fill value", "reason": "because"},
+        {"path": "/@gone", "what": "attribute", "reason": "because"},
+        {"path": "/gone", "what": "object", "reason": "because"},
+    ]
+    report = to_hdf5(rfs, tmp_path / "made.h5")
+    assert [remark.path for remark in report.changed] == ["/second"]
+    assert [remark.path for remark in report.left_out] == ["/@gone", "/gone"]
+
+
 def test_a_filter_that_would_change_values_again_is_not_used(tmp_path):
     source, made = tmp_path / "s.h5", tmp_path / "made.h5"
     with h5py.File(source, "w") as file:

@@ -130,6 +130,7 @@ class _NewFile:
             self._link()
             self._fill_late()
             self._write_attributes()
+            self._report_not_described()
         finally:
             self._writers.clear()
             self._objects.clear()
@@ -229,6 +230,19 @@ class _NewFile:
             comment = self._described.entry(path).get("comment")
             if comment:
                 h5o.set_comment(item, text_to_name(comment))
+
+    def _report_not_described(self) -> None:
+        """What the generator could not describe is at best as the Zarr side suggests."""
+        for item in self._described.section.get("notDescribed", []):
+            path, what = item["path"], item["what"]
+            if what == "values":
+                continue  # the dataset's own remark says it
+            owner, _, name = path.rpartition("@") if what == "attribute" else (path, "", "")
+            is_there = owner in self._objects and (
+                what != "attribute" or name in self._described.attributes(owner)
+            )
+            remark = self._report.change if is_there else self._report.leave_out
+            remark(path, f"the {what} is not described: {item['reason']}")
 
     def _write_userblock(self) -> None:
         userblock = self._described.file.get("userblock")

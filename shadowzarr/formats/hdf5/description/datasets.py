@@ -180,9 +180,9 @@ def _values(
     if properties.get_layout() == h5d.VIRTUAL or properties.get_external_count():
         section.not_described(path, "values", "its values are in other files")
         return None
-    if is_never_written(dataset):
-        return None
     try:
+        if is_never_written(dataset):
+            return None
         value = dataset_values(dataset, references, most_bytes=VALUES_LIMIT)
     except CannotRepresentError as error:
         section.not_described(path, "values", str(error))
@@ -195,4 +195,5 @@ def _values(
 
 def is_never_written(dataset: h5d.DatasetID) -> bool:
     """Whether no value of a dataset was ever stored."""
-    return bool(dataset.get_space_status() == h5d.SPACE_STATUS_NOT_ALLOCATED)
+    with reading("where its values are"):
+        return bool(dataset.get_space_status() == h5d.SPACE_STATUS_NOT_ALLOCATED)

@@ -82,7 +82,11 @@ class _Description:
             self._section.not_described(path_to_text(path), "object", reason)
         self._describe_file()
         for path in sorted(self._tree.paths.values()):
-            self._describe_object(path)
+            try:
+                with reading():
+                    self._describe_object(path)
+            except CannotRepresentError as error:
+                self._section.not_described(path_to_text(path), "object", str(error))
         return self._section.build()
 
     def _committed(self, tid: h5t.TypeID) -> bytes | None:
@@ -110,34 +114,19 @@ class _Description:
         self._section.file = described
 
     def _describe_object(self, path: bytes) -> None:
-        text = path_to_text(path)
-        try:
-            with reading():
-                item = h5o.open(self._file, path)
-            node = self._node(path)
-            if isinstance(item, h5d.DatasetID):
-                entry = self._dataset(item, text, node)
-            elif isinstance(item, h5g.GroupID):
-                entry = self._group(item, path, text, node)
-            else:
-                entry = {
-                    KIND: "datatype",
-                    "class": "datatype",
-                    "type": self._section.type_entry(self._section.type_json(item.copy())),
-                }
-            entry |= self._comment(path)
-            held = decode_attributes(node.get("attributes", {})) if node is not None else {}
-            entry |= describe_attributes(
-                item,
-                text,
-                held,
-                self._section,
-                self._references,
-                is_ordered=self._section.is_ordered(entry),
-            )
-        except CannotRepresentError as error:
-            self._section.not_described(text, "object", str(error))
-            return
+        item = h5o.open(self._file, path)
+        text, node = path_to_text(path), self._node(path)
+        if isinstance(item, h5d.DatasetID):
+            entry = self._dataset(item, text, node)
+        elif isinstance(item, h5g.GroupID):
+            entry = self._group(item, path, text, node)
+        else:
+            described = self._section.type_entry(self._section.type_json(item.copy()))
+            entry = {KIND: "datatype", "class": "datatype", "type": described}
+        entry |= self._comment(path)
+        held = decode_attributes(node.get("attributes", {})) if node is not None else {}
+        is_ordered = self._section.is_ordered(entry)
+        entry |= describe_attributes(item, text, held, self._section, self._references, is_ordered=is_ordered)
         self._section.objects[text] = entry
 
     def _dataset(self, item: h5d.DatasetID, text: str, node: Node | None) -> dict[str, Any]:

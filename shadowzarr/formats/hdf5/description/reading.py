@@ -14,6 +14,9 @@ from ....hdf5_types.references import References
 from ....hdf5_types.values_to_json import values_to_json
 from ..reasons import CannotRepresentError, reading
 
+MOST_BYTES = 256 * 2**20
+"""Bytes of memory that values of one object may need, whatever its header says."""
+
 CHECKED_BYTES = 2**20
 """Bytes up to which values are read again to see whether they come back as they are."""
 
@@ -52,6 +55,8 @@ def dataset_values(dataset: h5d.DatasetID, references: References, *, most_bytes
 def _values(tid: h5t.TypeID, shape: tuple[int, ...], references: References, read: Any) -> Any:
     with reading():
         form, (base, axes) = memory_form(tid), element_type(tid)
+        if math.prod((*shape, *axes)) * form.dtype.itemsize > MOST_BYTES:
+            raise CannotRepresentError(f"values of shape {shape}, which is more than is read")
         values = np.zeros((*shape, *axes), memory_form(base).dtype)
         read(values, form.tid)
         try:

@@ -211,3 +211,15 @@ def test_an_nwb_file_needs_little(tmp_path):
     rfs = generate_rfs(path)
     assert len(json.dumps(rfs["hdf5"])) < 6000
     assert "notDescribed" not in rfs["hdf5"]
+
+
+@pytest.mark.parametrize(
+    "name", ["blosc.h5", "bad_compound.h5", "bad_offset.h5", "corrupt_stab_msg.h5", "tbogus.h5", "th5s.h5"]
+)
+def test_a_damaged_file_is_described_as_far_as_it_goes(shared, name):
+    path = shared / "corpus" / "bad" / name
+    with_section = generate_rfs(path)
+    section = with_section.pop("hdf5")
+    assert with_section == generate_rfs(path, hdf5_section=False)
+    assert section["notDescribed"] or section["objects"]
+    assert all(entry["reason"] for entry in section["notDescribed"])
