@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from shadowzarr.catalog.archive_address import ArchiveAddress
+from shadowzarr.catalog.child_pool import ChildPool
 from shadowzarr.catalog.index_run import index_dandisets, output_session
 from shadowzarr.catalog.jobs import VerificationOptions
 from shadowzarr.catalog.options import ReferenceOptions
@@ -183,12 +184,20 @@ def test_bad_assets_are_recorded_and_tried_again(archive, request_of, pool, tmp_
     assert len(list((tmp_path / "out").rglob("*.record.json"))) == 4
 
 
-def test_a_crashing_file_costs_its_asset_alone(archive, request_of, pool, shared, tmp_path):
-    archive.archive.add_asset("000001", "bad/crash.nwb", shared / "corpus/bad/h5repack_attr_refs.h5")
+def test_a_crash_costs_its_asset_alone(archive, request_of, pool, write_file, tmp_path, monkeypatch):
+    """The process that reads it ends as a native library ends it, whatever the file holds."""
+    bad = archive.archive.add_asset("000001", "bad/crash.nwb", write_file(tmp_path / "crash.nwb", seed=66))
+    real = ChildPool.run
+
+    def run(self, function, job, progress=None):
+        is_it = bad.asset_id in job.url
+        return real(self, "os:abort") if is_it else real(self, function, job, progress=progress)
+
+    monkeypatch.setattr(ChildPool, "run", run)
     summary = index_dandisets(request_of(), pool=pool)
-    outcomes = {record.path: record.outcome for record in summary.records}
-    assert outcomes.pop("bad/crash.nwb") in ("failed", "partial")
-    assert set(outcomes.values()) == {"indexed"}
+    assert [record.error.kind for record in summary.failures] == ["ChildCrashedError"]
+    assert "SIGABRT" in summary.failures[0].error.message
+    assert summary.outcome_counts == {"indexed": 2, "failed": 1}
 
 
 def test_what_is_passed_over_is_listed_beside_the_references(archive, request_of, pool, tmp_path):

@@ -33,6 +33,23 @@ def run(prefect_server):
     return run
 
 
+@pytest.fixture
+def crash_at(monkeypatch):
+    """Makes the process that reads an asset end as a native library ends it, whatever the file holds."""
+    from shadowzarr.catalog.child_pool import ChildPool
+
+    real = ChildPool.run
+
+    def crash_at(asset_id: str) -> None:
+        def run(self, function, job, progress=None):
+            is_it = asset_id in job.url
+            return real(self, "os:abort") if is_it else real(self, function, job, progress=progress)
+
+        monkeypatch.setattr(ChildPool, "run", run)
+
+    return crash_at
+
+
 def tree(folder: Path) -> dict[str, object]:
     found: dict[str, object] = {}
     for path in sorted(folder.rglob("*")):
@@ -48,9 +65,11 @@ def records(folder: Path):
     return {record.path: record for record in map(read_record, folder.rglob("*.record.json"))}
 
 
-def test_good_assets_are_published_and_bad_ones_recorded(run, write_config, archive, shared, tmp_path):
-    crashing = shared / "corpus" / "bad" / "h5repack_attr_refs.h5"
-    archive.archive.add_asset("000001", "bad/crash.nwb", crashing)
+def test_good_assets_are_published_and_bad_ones_recorded(
+    run, write_config, write_file, archive, crash_at, tmp_path
+):
+    crashing = write_file(tmp_path / "crash.nwb", seed=66)
+    crash_at(archive.archive.add_asset("000001", "bad/crash.nwb", crashing).asset_id)
     summary = run(write_config())
     assert summary.exit_code == 1
     assert summary.outcome_counts == {"indexed": 7, "failed": 3}
