@@ -18,13 +18,23 @@ from . import mappings
 from .kinds import Form, Kind, kind_of, misread
 from .original import READ_ERRORS, Identity, decoded_name, raw_name
 from .references import attribute_path
+from .region_references import selects
 from .report import Plain
 from .structure import Pair, Structure
 from .tally import NOTHING
 from .values import text_item
 
 RESERVED = frozenset(
-    {"_DTYPE", "_LINKS", "_REFERENCE_FIELDS", "_RAGGED", "_NULL_DATASPACE", "zarr_conventions"}
+    {
+        "_DTYPE",
+        "_LINKS",
+        "_REFERENCE_FIELDS",
+        "_ARRAY_FIELDS",
+        "_RAGGED",
+        "_COLUMNS",
+        "_NULL_DATASPACE",
+        "zarr_conventions",
+    }
 )
 """Names that the convention keeps for itself: an attribute of the original so named is left out."""
 
@@ -45,6 +55,18 @@ class Target:
 
     def __repr__(self) -> str:
         return "a reference" if self.identity else "a null reference"
+
+
+@dataclass(frozen=True)
+class Region:
+    """What a region reference selects; compared by `region_references`."""
+
+    target: Target
+    reference: Any
+    holder: Any
+
+    def __repr__(self) -> str:
+        return "a region reference"
 
 
 @dataclass
@@ -186,13 +208,12 @@ def wanted_attribute(structure: Structure, pair: Pair, name: str) -> Wanted:
     """
     try:
         attribute = pair.item.attrs.get_id(raw_name(name))
-        dtype = attribute.dtype
+        kind = kind_of(attribute.dtype)
+        if misread(kind):
+            raise Unreadable(misread(kind))
         value = _opaque(attribute) if _is_opaque(attribute) else pair.item.attrs[raw_name(name)]
     except READ_ERRORS as error:
         raise Unreadable(str(error)) from error
-    kind = kind_of(dtype)
-    if misread(kind):
-        raise Unreadable(misread(kind))
     wanted = Wanted(None)
     _note_kind(wanted, kind)
     wanted.value = _json(structure, pair, value, wanted)
@@ -237,7 +258,9 @@ def _json(structure: Structure, pair: Pair, value: Any, wanted: Wanted) -> Any:
         wanted.uses.add(mappings.EMPTY_ATTRIBUTE)
         return value
     if isinstance(value, h5py.RegionReference):
-        raise Unreadable("a region reference, which has no form in the references")
+        wanted.uses.add(mappings.REGION_REFERENCE)
+        target = Target(structure.original.target(value, pair.item))
+        return Region(target, value, pair.item) if target.identity is not None else target
     if isinstance(value, h5py.Reference):
         wanted.uses.add(mappings.REFERENCE_ATTRIBUTE)
         return Target(structure.original.target(value, pair.item))
@@ -270,6 +293,8 @@ def _equal(structure: Structure, wanted: Any, given: Any) -> bool:
     """Whether a value is the right one: types count, NaN equals NaN, 0.0 is not -0.0."""
     if isinstance(wanted, Target | _Specloc):
         return _leads(structure, wanted, given)
+    if isinstance(wanted, Region):
+        return _selects(structure, wanted, given)
     if isinstance(wanted, h5py.Empty):
         return given is None or given == [] or given == ""
     if isinstance(wanted, Mapping):
@@ -305,3 +330,13 @@ def _leads(structure: Structure, wanted: Target | _Specloc, given: Any) -> bool:
         return False
     path = inner["path"]
     return isinstance(path, str) and path.startswith("/") and structure.leads(wanted.identity, path)
+
+
+def _selects(structure: Structure, wanted: Region, given: Any) -> bool:
+    """Whether a region reference is written as its target and what it selects of it."""
+    if not isinstance(given, Mapping) or not isinstance(given.get("_REFERENCE"), Mapping):
+        return False
+    inner = dict(given["_REFERENCE"])
+    described = inner.pop("region", None)
+    leads = _leads(structure, wanted.target, {**given, "_REFERENCE": inner})
+    return leads and selects(wanted.reference, wanted.holder, described)

@@ -6,7 +6,7 @@ import contextlib
 import itertools
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import h5py
@@ -15,15 +15,17 @@ import zarr
 
 from . import mappings
 from .attributes import Optional
-from .kinds import Form, Kind, describe, is_bytes, kind_of, misread, shown_by
+from .kinds import Form, Kind, all_uses, describe, fits_struct, is_bytes, kind_of, misread, shown_by
+from .marks import marks
+from .members import Member, WrongMembersError, take_members
 from .neighbours import NotToBeReadError
 from .original import READ_ERRORS
+from .region_references import described_region, selects
 from .regions import Region, chunks_in, full_regions, region_shape, sampled_regions, stored_regions
 from .report import Mode, Plain
-from .sequences import Sequences, WrongSequencesError, flat_numbers, is_flat
 from .stored_chunks import stored_coordinates
 from .structure import Pair, Structure
-from .values import element, mismatches, text_items
+from .values import element, mismatches, numbered_array, text_items
 
 POINTER_BYTES = 64
 """What an element of text, or a reference, is taken to cost in memory."""
@@ -53,7 +55,7 @@ class _Stop(Exception):  # noqa: N818 - ends the comparison of one dataset
 
 
 def added_attributes(
-    kind: Kind | None, pair: Pair, data_type: Any, *, is_specification: bool
+    kind: Kind | None, pair: Pair, data_type: Any, given: Mapping[str, Any], *, is_specification: bool
 ) -> dict[str, Any]:
     """What the convention adds to an array's attributes, for `compare_attributes`.
 
@@ -64,7 +66,10 @@ def added_attributes(
     pair : Pair
         The dataset and its node.
     data_type : JSON
-        As the node's metadata names it; text that is not UTF-8 has other types than ``string``.
+        As the node's metadata names it; text that is not UTF-8 has other types than ``string``, and a
+        group has none.
+    given : mapping
+        The node's attributes.
     is_specification : bool
         Whether it is a cached specification, which needs no ``_DTYPE``.
     """
@@ -72,26 +77,14 @@ def added_attributes(
     added: dict[str, Any] = {"_ARRAY_DIMENSIONS": Optional(lambda value: _wrong_dimensions(value, rank))}
     if kind is None:
         return added
-    if kind.label is not None:
-        label = _label(kind, data_type)
-        added["_DTYPE"] = label if not is_specification else Optional(lambda value: _wrong(label, value))
-    if kind.form is Form.RAGGED:
-        added["_RAGGED"] = {"shape": list(pair.item.shape)}
+    shape = (0,) if pair.item.shape is None else pair.item.shape
+    found = marks(kind if pair.item.shape is not None else replace(kind, axes=()), shape, data_type, given)
+    if is_specification and "_DTYPE" in found:
+        label = found["_DTYPE"]
+        found["_DTYPE"] = Optional(lambda value: _wrong(label, value))
     if pair.item.shape is None:
-        added["_NULL_DATASPACE"] = True
-    if kind.reference_fields:
-        added["_REFERENCE_FIELDS"] = kind.reference_fields
-    return added
-
-
-def _label(kind: Kind, data_type: Any) -> str:
-    assert kind.label is not None  # noqa: S101 - the caller looked
-    if kind.form is not Form.TEXT or data_type == "string":
-        return kind.label
-    if not isinstance(data_type, Mapping):
-        return "bytes"
-    length = data_type.get("configuration", {}).get("length_bytes", 0)
-    return np.dtype(f"S{length}").name
+        found["_NULL_DATASPACE"] = True
+    return added | found
 
 
 def _rank(dataset: h5py.Dataset) -> int | None:
@@ -162,8 +155,8 @@ class _Comparison:
         """Compare metadata, then values."""
         assert kind is not None  # noqa: S101 - the caller looked
         node = self._opened()
-        if kind.form is Form.RAGGED:
-            self._compare_sequences(kind, node)
+        if kind.form is Form.RAGGED or (kind.form is Form.COMPOUND and not isinstance(node, zarr.Array)):
+            self._compare_members(kind, node)
             return
         if not isinstance(node, zarr.Array):
             self.stop("node type", "a dataset", "a group")
@@ -172,7 +165,8 @@ class _Comparison:
         shape, as_scalar = self._shape(kind, is_specification, node)
         if node.shape != shape:
             self.stop("shape", shape, node.shape)
-        if not shown_by(kind, node.dtype):
+        fits = kind.form is not Form.COMPOUND or fits_struct(kind)
+        if not fits or not shown_by(kind, node.dtype):
             self.stop("data type", Plain(describe(kind)), Plain(node.dtype))
         for use in kind.uses:
             self._tally.used(use)
@@ -180,43 +174,59 @@ class _Comparison:
         self._compare_values(kind, node, as_scalar)
         self._check_bytes(kind, node)
 
-    def _compare_sequences(self, kind: Kind, node: Any) -> None:
-        """Compare variable-length sequences with a group of values and offsets."""
+    def _compare_members(self, kind: Kind, node: Any) -> None:
+        """Compare sequences, or a compound by its fields, with a group."""
         if isinstance(node, zarr.Array):
             self.stop("node type", "sequences", "an array")
-        if kind.item is None or not is_flat(kind.item):
-            self.stop("data type", Plain(describe(kind)), "a group")
-            return
         self._tally.count("arrays")
-        try:
-            sequences = Sequences(node, kind.item, math.prod(self._dataset.shape))
-        except WrongSequencesError as error:
-            self.stop("sequences", Plain(describe(kind)), Plain(str(error)))
-            return
-        for use in (*kind.uses, *kind.item.uses):
+        shape = (0,) if self._dataset.shape is None else tuple(self._dataset.shape)
+        member = self._taken(replace(kind, axes=()) if self._dataset.shape is None else kind, node, shape)
+        if self._dataset.shape is None:
+            self._tally.used(mappings.NULL_DATASPACE)
+        if kind.form is Form.COMPOUND:
+            self._tally.used(mappings.COMPOUND_COLUMNS)
+        for use in all_uses(kind):
             self._tally.used(use)
-        self._compare_each_sequence(kind, sequences)
+        if 0 not in shape:
+            self._compare_each(kind, member)
 
-    def _compare_each_sequence(self, kind: Kind, sequences: Sequences) -> None:
+    def _taken(self, kind: Kind, node: Any, shape: tuple[int, ...]) -> Member:
+        try:
+            return take_members(node, kind, shape)
+        except WrongMembersError as error:
+            self.stop("sequences" if kind.form is Form.RAGGED else "members", Plain(describe(kind)), Plain(str(error)))
+        except Exception as error:  # noqa: BLE001 - zarr, codecs and the store may raise anything
+            self.stop("unreadable references", "a node", Plain(f"{type(error).__name__}: {error}"))
+        raise AssertionError  # stop raises
+
+    def _compare_each(self, kind: Kind, member: Member) -> None:
         shape = self._dataset.shape
         chunk_shape = self._dataset.chunks or (shape and (1, *shape[1:]))
-        if 0 in shape:
-            return
         for region in self._choice.regions(self._path, shape, chunk_shape, POINTER_BYTES):
-            original = self.read_original(region, kind, as_scalar=False)
-            flat = flat_numbers(region, shape)
+            original = self._read_elements(region)
             try:
-                place = sequences.first_difference(flat, _sequences_of(original, region), self.leads)
+                found = member.first_difference(original, region, self.leads)
             except Exception as error:  # noqa: BLE001 - zarr, codecs and the store may raise anything
                 reason = Plain(f"{type(error).__name__}: {error}")
                 self.stop("unreadable references", Plain(f"values at {_show(region)}"), reason)
-            if place is not None:
-                at = tuple(map(int, np.unravel_index(flat[place[0]], shape))) if shape else ()
-                self.stop("values", Plain(f"{place[1]} at {at}"), Plain(place[2]))
+            if found is not None:
+                self.stop("values", Plain(f"{found[1]}: {found[0]}"), Plain(found[2]))
             self._tally.count("chunks", chunks_in(region, chunk_shape))
-            self._tally.count(
-                "bytes", sum(getattr(part, "nbytes", 0) for part in _sequences_of(original, region))
-            )
+            self._tally.count("bytes", _nbytes(original))
+
+    def _read_elements(self, region: Region) -> Any:
+        """A region as h5py shows it, in an array also when it is one element that is itself an array."""
+        try:
+            if region:
+                return self._dataset[region]
+            item = self._dataset[()]
+        except READ_ERRORS as error:
+            self.stop("unreadable original", Plain(str(error)), "a group")
+        if isinstance(item, np.void) or self._dataset.dtype.subdtype is not None:
+            return np.asarray(item)
+        holder = np.empty((), dtype=object)
+        holder[()] = item
+        return holder
 
     def _opened(self) -> Any:
         try:
@@ -309,7 +319,7 @@ class _Comparison:
         place = tuple(map(int, np.argwhere(differing)[0])) if differing.ndim else ()
         at = tuple(part.start + index for part, index in zip(region, place, strict=True))
         self.stop(
-            "reference" if kind.form is Form.REFERENCE else "values",
+            "reference" if kind.form in (Form.REFERENCE, Form.REGION) else "values",
             Plain(f"{element(kind, original, place)!r} at {at}, {int(differing.sum())} of {differing.size}"),
             element(_shown(kind), given, place),
         )
@@ -317,6 +327,11 @@ class _Comparison:
     def leads(self, reference: Any, path: Any) -> bool:
         """Whether a reference and a path lead to the same object; an empty path is a null reference."""
         target = self._structure.original.target(reference, self._dataset) if reference else None
+        if target is not None and isinstance(reference, h5py.RegionReference) and path != "":
+            described = described_region(path)
+            if described is None or not selects(reference, self._dataset, described[1]):
+                return False
+            path = described[0]
         if target is not None and (target in self._structure.placed or target in self._structure.missing):
             return isinstance(path, str) and self._structure.leads(target, path)
         self._tally.used(mappings.DANGLING_REFERENCE if reference else mappings.NULL_REFERENCE)
@@ -324,14 +339,9 @@ class _Comparison:
         return bool(path == "") or is_its_name
 
 
-def _sequences_of(values: Any, region: Region) -> list[Any]:
-    """The sequences of a region in C order."""
-    return list(values.reshape(-1)) if region else [values]
-
-
 def _shown(kind: Kind) -> Kind:
     """The kind in which the references' side of a difference is shown."""
-    return Kind(Form.TEXT) if kind.form is Form.REFERENCE else kind
+    return Kind(Form.TEXT) if kind.form in (Form.REFERENCE, Form.REGION) else kind
 
 
 def read_dataset(dataset: h5py.Dataset, selection: Region, kind: Kind, region: Region) -> Any:
@@ -400,18 +410,27 @@ def _same_fill(kind: Kind, fill: Any, node: zarr.Array[Any]) -> bool:
     """Whether zarr's fill value is HDF5's."""
     given = node.fill_value
     if kind.axes:
-        kind = Kind(kind.form, kind.dtype, kind.label, (), kind.fields, kind.item, kind.uses)
+        kind = replace(kind, axes=())
         fill = np.asarray(fill).reshape(-1)[0]
     if kind.form is Form.COMPOUND:
         return all(
-            _same_fill_item(field, np.asarray(fill)[name], np.asarray(given)[name])
+            _same_fill_field(field, np.asarray(fill)[name], np.asarray(given)[name])
             for name, field in kind.fields
         )
     return _same_fill_item(kind, fill, given)
 
 
+def _same_fill_field(kind: Kind, fill: Any, given: Any) -> bool:
+    """Whether the fill value of a field is HDF5's, which for an array has an element for each part."""
+    if not kind.axes and kind.form is not Form.COMPOUND:
+        return _same_fill_item(kind, fill, given)
+    shown = numbered_array(np.asarray(given), kind.axes) if kind.axes else np.asarray(given)
+    different = mismatches(kind, np.asarray(fill), shown, leads=lambda _reference, path: path == "")
+    return not bool(np.asarray(different).any())
+
+
 def _same_fill_item(kind: Kind, fill: Any, given: Any) -> bool:
-    if kind.form is Form.REFERENCE:
+    if kind.form in (Form.REFERENCE, Form.REGION):
         return str(given) == ""
     if kind.form is Form.PLAIN:
         given = np.asarray(given, dtype=kind.dtype)

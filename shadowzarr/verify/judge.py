@@ -157,7 +157,8 @@ def _compare_group(structure: Structure, pair: Pair) -> None:
 
 def _compare_array(structure: Structure, pair: Pair, choice: Choice, *, is_specification: bool) -> None:
     kind = dataset_kind(pair.item)
-    data_type = structure.references.nodes[pair.path].metadata.get("data_type")
-    extra = added_attributes(kind, pair, data_type, is_specification=is_specification)
+    node = structure.references.nodes[pair.path]
+    given, data_type = node.attributes.values, node.metadata.get("data_type")
+    extra = added_attributes(kind, pair, data_type, given, is_specification=is_specification)
     compare_attributes(structure, pair, extra)
     compare_dataset(structure, pair, kind, choice, is_specification=is_specification)

@@ -7,6 +7,7 @@ sequences) to the kind of a zarr array. It does not look at what the references 
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any
@@ -83,7 +84,7 @@ def _marked(dtype: np.dtype[Any]) -> Kind | None:
     if reference is h5py.Reference:
         return Kind(Form.REFERENCE, label="object_reference", uses=(mappings.REFERENCE_PATH,))
     if reference is not None:
-        return Kind(Form.REGION)
+        return Kind(Form.REGION, label="region_reference", uses=(mappings.REGION_REFERENCE,))
     item = h5py.check_vlen_dtype(dtype)
     if item is not None:
         return Kind(Form.RAGGED, item=kind_of(np.dtype(item)), uses=(mappings.RAGGED_GROUP,))
@@ -119,14 +120,33 @@ def _compound(dtype: np.dtype[Any]) -> Kind:
     uses: list[str] = []
     if forms & {Form.TEXT, Form.REFERENCE}:
         uses.append(mappings.COMPOUND_TEXT)
+    if any(kind.axes for _, kind in fields):
+        uses.append(mappings.ARRAY_FIELD)
     if dtype.itemsize != sum(dtype.fields[name][0].itemsize for name in dtype.names):
         uses.append(mappings.COMPOUND_PADDING)
-    inherited = {use for _, kind in fields for use in kind.uses}
+    inherited = {use for _, kind in fields for use in kind.uses} - {mappings.ARRAY_TYPE}
     return Kind(Form.COMPOUND, fields=fields, uses=(*uses, *sorted(inherited - set(uses))))
 
 
 def _with(kind: Kind, *, axes: tuple[int, ...], uses: tuple[str, ...]) -> Kind:
     return Kind(kind.form, kind.dtype, kind.label, axes, kind.fields, kind.item, uses)
+
+
+def fits_struct(kind: Kind, *, in_group: bool = False) -> bool:
+    """Whether a compound is a ``struct``, rather than a group of one member for each field.
+
+    Parameters
+    ----------
+    kind : Kind
+        Of a compound, or of one of its fields.
+    in_group : bool
+        Whether it lies in such a group, or in an array: then text and references are no fields either.
+    """
+    if kind.form is Form.COMPOUND:
+        return all(fits_struct(field, in_group=in_group or bool(kind.axes)) for _, field in kind.fields)
+    if kind.form in (Form.TEXT, Form.REFERENCE):
+        return not in_group and not kind.axes
+    return kind.form is Form.PLAIN
 
 
 def shown_by(kind: Kind, dtype: np.dtype[Any], *, in_compound: bool = False) -> bool:
@@ -141,8 +161,12 @@ def shown_by(kind: Kind, dtype: np.dtype[Any], *, in_compound: bool = False) -> 
     in_compound : bool
         Whether it is a field, where text has a fixed width.
     """
+    if in_compound and kind.axes:
+        return _shown_numbered(kind, dtype)
     if kind.form is Form.TEXT and is_bytes(dtype):
         return True
+    if kind.form is Form.REGION:
+        return dtype.kind == "T" and not in_compound
     if kind.form in (Form.TEXT, Form.REFERENCE):
         return dtype.kind == ("U" if in_compound else "T")
     if kind.form is Form.PLAIN:
@@ -153,6 +177,15 @@ def shown_by(kind: Kind, dtype: np.dtype[Any], *, in_compound: bool = False) -> 
     if dtype.names != tuple(name for name, _ in kind.fields):
         return False
     return all(shown_by(field, dtype.fields[name][0], in_compound=True) for name, field in kind.fields)
+
+
+def _shown_numbered(kind: Kind, dtype: np.dtype[Any]) -> bool:
+    """Whether a field is the struct of numbered fields that stands for an array."""
+    names = tuple(str(number) for number in range(math.prod(kind.axes)))
+    if dtype.fields is None or dtype.names != names:
+        return False
+    part = _with(kind, axes=(), uses=kind.uses)
+    return all(shown_by(part, dtype.fields[name][0], in_compound=True) for name in names)
 
 
 def is_bytes(dtype: np.dtype[Any]) -> bool:
@@ -167,10 +200,33 @@ def _same_plain(wanted: np.dtype[Any], shown: np.dtype[Any]) -> bool:
 
 
 def misread(kind: Kind) -> str:
-    """Why what h5py shows of a kind is wrong; empty when it can be trusted."""
-    if kind.form is Form.RAGGED and kind.item is not None and mappings.BYTE_ORDER in kind.item.uses:
-        return "h5py 3.16 gives sequences of big-endian numbers with their bytes swapped"
+    """Why what h5py shows of a kind is wrong, or must not be asked for; empty when it can be trusted."""
+    if kind.form is Form.RAGGED and kind.item is not None:
+        if kind.item.form is Form.PLAIN and mappings.BYTE_ORDER in kind.item.uses:
+            return "h5py 3.16 gives sequences of big-endian numbers with their bytes swapped"
+        if _has_regions(kind.item):
+            return "h5py 3.16 crashes when it reads sequences of region references"
+        return misread(kind.item)
     return next((why for why in (misread(field) for _, field in kind.fields) if why), "")
+
+
+def _has_regions(kind: Kind) -> bool:
+    inner = [field for _, field in kind.fields] + ([kind.item] if kind.item is not None else [])
+    return kind.form is Form.REGION or any(map(_has_regions, inner))
+
+
+def is_unicode(name: str) -> bool:
+    """Whether the bytes of a name are UTF-8."""
+    return not any("\ud800" <= character <= "\udfff" for character in name)
+
+
+def all_uses(kind: Kind) -> list[str]:
+    """Rows of the table of mappings that a kind and what is in it rely on, each once."""
+    inner = [field for _, field in kind.fields] + ([kind.item] if kind.item is not None else [])
+    uses = set(kind.uses) | {use for each in inner for use in all_uses(each)}
+    if kind.form is Form.COMPOUND and not fits_struct(kind):
+        uses.discard(mappings.COMPOUND_TEXT)
+    return sorted(uses)
 
 
 def describe(kind: Kind) -> str:

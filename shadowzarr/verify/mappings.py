@@ -15,6 +15,7 @@ FIXED_TEXT: Final = "fixed_text"
 TEXT_AS_BYTES: Final = "text_as_bytes"
 BOOLEAN: Final = "boolean"
 ENUMERATION: Final = "enumeration"
+REGION_REFERENCE: Final = "region_reference"
 REFERENCE_PATH: Final = "reference_path"
 NULL_REFERENCE: Final = "null_reference"
 DANGLING_REFERENCE: Final = "dangling_reference"
@@ -29,6 +30,9 @@ COMPLEX_ATTRIBUTE: Final = "complex_attribute"
 EMPTY_ATTRIBUTE: Final = "empty_attribute"
 DIMENSION_SCALE: Final = "dimension_scale"
 NULL_DATASPACE: Final = "null_dataspace"
+ARRAY_FIELD: Final = "array_field"
+COMPOUND_COLUMNS: Final = "compound_columns"
+TYPE_ATTRIBUTE: Final = "type_attribute"
 ARRAY_TYPE: Final = "array_type"
 RAGGED_GROUP: Final = "ragged_group"
 BYTE_ORDER: Final = "byte_order"
@@ -48,6 +52,7 @@ MAPPINGS: Final[dict[str, str]] = {
     FIXED_TEXT: "text of fixed length is text without its padding",
     BOOLEAN: "an enumeration of FALSE and TRUE is bool",
     ENUMERATION: "any other enumeration is its integers",
+    REGION_REFERENCE: "a region reference is the path of its dataset and its selection, as JSON",
     REFERENCE_PATH: "an object reference in a dataset is the path of its target",
     NULL_REFERENCE: "a null reference is an empty path",
     DANGLING_REFERENCE: "a reference to an object that has no node is its path, or an empty one",
@@ -63,11 +68,14 @@ MAPPINGS: Final[dict[str, str]] = {
     DIMENSION_SCALE: "the attributes by which HDF5 attaches dimension scales may be left out",
     NULL_DATASPACE: "a dataset with a null dataspace is an empty array, marked by _NULL_DATASPACE",
     ARRAY_TYPE: "the axes of an array datatype are the last axes of the array",
+    ARRAY_FIELD: "an array in a compound is a struct of numbered fields, named in _ARRAY_FIELDS",
+    COMPOUND_COLUMNS: "any other compound is a group of one member for each field, marked by _COLUMNS",
     RAGGED_GROUP: "variable-length sequences are a group of values and offsets, marked by _RAGGED",
     BYTE_ORDER: "values are compared in the machine's byte order",
     COMPOUND_TEXT: "text and references in a compound are text of a fixed width",
     COMPOUND_PADDING: "unused bytes between the fields of a compound are not compared",
     NAMED_DATATYPE: "a datatype stored as an object has no node",
+    TYPE_ATTRIBUTE: "an attribute of a datatype stored as an object is in the section hdf5 of the document",
     WIDE_FLOAT: "a floating-point number wider than 64 bits is float64, when that holds its value",
     UNDEFINED_FILL: "a dataset whose fill value is undefined, or never written, may have zero",
     NEVER_WRITTEN: "chunks of a large array that neither side stores are its fill value, and not read",

@@ -15,7 +15,7 @@ import h5py
 
 from . import mappings
 from .neighbours import NotToBeReadError
-from .original import READ_ERRORS, Child, Identity, LinkKind, Original, raw_name
+from .original import READ_ERRORS, Child, Identity, LinkKind, Original, decoded_name, raw_name
 from .references import Link, References, join
 from .report import Plain
 from .tally import NOTHING, Tally
@@ -262,6 +262,7 @@ def _walk_absent(structure: Structure, group: Pair, child: Child, path: str) -> 
     """A name that the references say nothing of."""
     if child.kind is LinkKind.HARD and _is_datatype(group, child.name):
         structure.tally.used(mappings.NAMED_DATATYPE)
+        _check_type_attributes(structure, group, child.name, path)
         return
     what = child.kind.value if child.kind is not LinkKind.HARD else _what(group, child.name)
     if child.identity is not None and child.identity in structure.placed:
@@ -270,6 +271,22 @@ def _walk_absent(structure: Structure, group: Pair, child: Child, path: str) -> 
     if child.identity is not None and child.identity not in structure.placed:
         structure.missing.add(child.identity)
         _miss_members(structure, group, child.name)
+
+
+def _check_type_attributes(structure: Structure, group: Pair, name: str, path: str) -> None:
+    """A stored datatype has no node, so its attributes must be described, or left out by name."""
+    section: Any = structure.references.rfs.get("hdf5", {})
+    described = section.get("objects", {}).get(f"/{path}", {}).get("attributes", {})
+    for attribute in map(decoded_name, group.item[raw_name(name)].attrs):
+        structure.tally.count("attributes")
+        skipped = structure.references.skipped.attribute_at(path, attribute)
+        at = f"{path}@{attribute}"
+        if skipped is not None:
+            structure.tally.leave_out(at, "attribute", skipped["reason"])
+        elif attribute in described:
+            structure.tally.used(mappings.TYPE_ATTRIBUTE)
+        else:
+            structure.tally.differ(at, "attribute", "an attribute of a datatype", NOTHING)
 
 
 def _is_datatype(group: Pair, name: str) -> bool:

@@ -6,6 +6,7 @@ references by the object they lead to, compounds field by field. Neither side is
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -17,7 +18,7 @@ from .kinds import Form, Kind, is_wide
 
 Mask = npt.NDArray[np.bool_]
 Leads = Callable[[Any, str], bool]
-"""Whether a reference of the original and a path lead to the same object."""
+"""Whether a reference of the original and a path (of a region, its JSON) lead to the same."""
 
 
 def mismatches(kind: Kind, original: Any, given: Any, *, leads: Leads) -> Mask:
@@ -44,7 +45,7 @@ def mismatches(kind: Kind, original: Any, given: Any, *, leads: Leads) -> Mask:
         return _different_bits(numbers, np.asarray(given))
     if kind.form is Form.TEXT:
         return _different_text(original, given)
-    if kind.form is Form.REFERENCE:
+    if kind.form in (Form.REFERENCE, Form.REGION):
         return _different_targets(original, given, leads)
     return _different_fields(kind, np.asarray(original), np.asarray(given), leads)
 
@@ -94,9 +95,16 @@ def _compare(
 def _different_fields(kind: Kind, original: npt.NDArray[Any], given: npt.NDArray[Any], leads: Leads) -> Mask:
     differing = np.zeros(original.shape, dtype=bool)
     for name, field in kind.fields:
-        flags = mismatches(field, original[name], given[name], leads=leads)
+        shown = numbered_array(given[name], field.axes) if field.axes else given[name]
+        flags = mismatches(field, original[name], shown, leads=leads)
         differing |= flags.reshape(*original.shape, -1).any(axis=-1) if field.axes else flags
     return differing
+
+
+def numbered_array(given: npt.NDArray[Any], axes: tuple[int, ...]) -> npt.NDArray[Any]:
+    """A struct of numbered fields as the array it stands for, with its axes at the end."""
+    parts = [given[str(number)] for number in range(math.prod(axes))]
+    return np.stack(parts, axis=-1).reshape(*given.shape, *axes)
 
 
 def text_items(values: Any) -> npt.NDArray[np.object_]:
@@ -142,6 +150,12 @@ def _objects(values: Any) -> npt.NDArray[np.object_]:
     return result
 
 
+def _field_element(field: Kind, values: Any, place: tuple[int, ...]) -> Any:
+    if not field.axes:
+        return element(field, values, place)
+    return np.asarray(values)[place].tolist()
+
+
 def element(kind: Kind, values: Any, place: tuple[int, ...]) -> Any:
     """One element of a region, in a form whose ``repr`` says something."""
     if not isinstance(values, np.ndarray):
@@ -152,5 +166,5 @@ def element(kind: Kind, values: Any, place: tuple[int, ...]) -> Any:
     if isinstance(item, h5py.Reference):
         return "a reference" if item else "a null reference"
     if kind.form is Form.COMPOUND:
-        return {name: element(field, values[name], place) for name, field in kind.fields}
+        return {name: _field_element(field, values[name], place) for name, field in kind.fields}
     return item.item() if isinstance(item, np.generic) and item.dtype.kind not in "fc" else item

@@ -53,4 +53,5 @@ def write_sample(path):
         file["link"] = h5py.SoftLink("/packed")
         regions = file.create_dataset("regions", shape=(1,), dtype=h5py.regionref_dtype)
         regions[0] = packed.regionref[0:2]
+        file.create_dataset("swapped", (1,), h5py.vlen_dtype(np.dtype(">i4")))  # what h5py misreads
     return path

@@ -31,7 +31,7 @@ def differing(kind, one, other):
         (h5py.string_dtype(), Form.TEXT, "str", {mappings.TEXT}),
         (np.dtype("S4"), Form.TEXT, "str", {mappings.FIXED_TEXT}),
         (h5py.ref_dtype, Form.REFERENCE, "object_reference", {mappings.REFERENCE_PATH}),
-        (h5py.regionref_dtype, Form.REGION, None, set()),
+        (h5py.regionref_dtype, Form.REGION, "region_reference", {mappings.REGION_REFERENCE}),
         (h5py.vlen_dtype("i4"), Form.RAGGED, None, {mappings.RAGGED_GROUP}),
     ],
 )

@@ -33,7 +33,7 @@ def made(tmp_path_factory):
 def test_untouched_references_are_equal(made, form, mode):
     report = verify_rfs(made / form, mode=mode)
     assert report.differences == []
-    assert {each.path for each in report.left_out} == {"/regions"}
+    assert {each.path for each in report.left_out} == {"/swapped"}
 
 
 def shifted_offset(doc):
@@ -326,7 +326,7 @@ def skipped_attribute_that_never_was(doc):
 
 
 def not_named_as_skipped(doc):
-    doc.rfs["skipped"] = [entry for entry in doc.rfs["skipped"] if entry["path"].strip("/") != "regions"]
+    doc.rfs["skipped"] = [entry for entry in doc.rfs["skipped"] if entry["path"].strip("/") != "swapped"]
 
 
 def unreadable_file(doc):
@@ -421,7 +421,7 @@ BOTH = [
     (skipped_although_there, {"/plain": "skipped"}),
     (skipped_that_never_was, {"/never": "skipped"}),
     (skipped_attribute_that_never_was, {"/plain@never": "skipped"}),
-    (not_named_as_skipped, {"/regions": "missing"}),
+    (not_named_as_skipped, {"/swapped": "missing"}),
     (unreadable_file, {"/plain": "unreadable references"}),
     (unknown_codec, {"/packed": "unreadable references"}),
 ]
@@ -449,7 +449,7 @@ def test_each_change_is_reported_and_nothing_else(made, tmp_path, form, change, 
     for place, kind in where.items():
         assert any(at == place and kind in (None, what) for at, what in found), found
     assert {at for at, _ in found} == set(where)
-    assert {each.path for each in report.left_out} <= {"/regions"}
+    assert {each.path for each in report.left_out} <= {"/swapped"}
 
 
 def test_a_sample_sees_the_last_chunk(made, tmp_path):

@@ -115,7 +115,7 @@ class GroupPlan:
 
     Attributes
     ----------
-    arrays : dict of str to ArrayPlan
+    arrays : dict of str to ArrayPlan or GroupPlan
         By name.
     attributes : dict
         Those of the convention.
@@ -123,7 +123,7 @@ class GroupPlan:
         What was changed on the way.
     """
 
-    arrays: dict[str, ArrayPlan]
+    arrays: dict[str, ArrayPlan | GroupPlan]
     attributes: dict[str, Any] = field(default_factory=dict)
     converted: list[str] = field(default_factory=list)
 
@@ -144,7 +144,7 @@ Plan = ArrayPlan | GroupPlan
 def add_plan(
     builder: RfsBuilder, path: str, plan: Plan, *, url: str, chunk_index_threshold: int | None
 ) -> None:
-    """Add what a dataset becomes to the document.
+    """Add what a dataset becomes to the document, with all that is in it.
 
     Parameters
     ----------
@@ -161,8 +161,9 @@ def add_plan(
     """
     if isinstance(plan, GroupPlan):
         builder.add_group(path, plan.attributes)
-        for name, array in plan.arrays.items():
-            _add_array(builder, child_path(path, name), array, url, chunk_index_threshold)
+        for name, member in plan.arrays.items():
+            inner = child_path(path, name)
+            add_plan(builder, inner, member, url=url, chunk_index_threshold=chunk_index_threshold)
         return
     _add_array(builder, path, plan, url, chunk_index_threshold)
 

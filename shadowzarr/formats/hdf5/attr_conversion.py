@@ -15,13 +15,22 @@ import h5py
 import numpy as np
 from h5py import h5a, h5t
 
-from .dtypes import has_misread_sequences
+from .forms import refuse_sequences
 from .object_names import decode_name, encode_name, is_unicode
 from .reasons import CannotRepresentError, reading
 from .references import ReferenceResolver
 
 RESERVED = frozenset(
-    {"_DTYPE", "_LINKS", "_REFERENCE_FIELDS", "_RAGGED", "_NULL_DATASPACE", "zarr_conventions"}
+    {
+        "_DTYPE",
+        "_LINKS",
+        "_REFERENCE_FIELDS",
+        "_ARRAY_FIELDS",
+        "_RAGGED",
+        "_COLUMNS",
+        "_NULL_DATASPACE",
+        "zarr_conventions",
+    }
 )
 """Names that the convention uses for itself."""
 
@@ -95,10 +104,7 @@ def _convert(item: Any, name: str, resolver: ReferenceResolver, nodes: Set[str])
             return _references(resolver.paths(addresses).tolist(), nodes)
         if tid.get_class() == h5t.OPAQUE and attribute.shape is not None:
             return _opaque(attribute, tid)
-        if has_misread_sequences(tid):
-            raise CannotRepresentError(
-                "sequences of big-endian numbers, which h5py reads with their bytes swapped"
-            )
+        refuse_sequences(tid)
         value = item.attrs[name]
     return to_json(value, resolver, nodes)
 
@@ -124,6 +130,15 @@ def _references(paths: Any, nodes: Set[str]) -> Any:
     return {"_REFERENCE": {"source": ".", "path": paths}}
 
 
+def _region(reference: Any, resolver: ReferenceResolver, nodes: Set[str]) -> Any:
+    described = resolver.region_of(reference)
+    if described is None:
+        return ""
+    found = _references(described.pop("id"), nodes)
+    found["_REFERENCE"]["region"] = described
+    return found
+
+
 def to_json(value: Any, resolver: ReferenceResolver, nodes: Set[str]) -> Any:
     """A value as h5py gives it → one that the document can hold.
 
@@ -143,7 +158,9 @@ def to_json(value: Any, resolver: ReferenceResolver, nodes: Set[str]) -> Any:
     """
     if isinstance(value, h5py.Empty):
         return None
-    if isinstance(value, h5py.Reference | h5py.RegionReference):
+    if isinstance(value, h5py.RegionReference):
+        return _region(value, resolver, nodes)
+    if isinstance(value, h5py.Reference):
         return _references(resolver.path_of(value), nodes)
     if isinstance(value, str):
         return _text(value.encode("utf-8", "surrogateescape"))

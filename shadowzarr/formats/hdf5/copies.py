@@ -11,33 +11,39 @@ import numpy as np
 
 from .array_plan import ArrayPlan
 from .dataset_values import DatasetValues, padded
-from .dtypes import DType, NotInPlaceError, bytes_codec, type_name, zarr_data_type
-from .fill_values import is_shown, json_fill
+from .dtypes import DType, NotInPlaceError, bytes_codec, check_parts, struct_marks, zarr_data_type
+from .fill_values import json_fill, stored_fill
 from .inline_budget import InlineBudget
-from .reasons import CannotRepresentError, reading
+from .reasons import CannotRepresentError
 
 
 def plan_copy(values: DatasetValues, budget: InlineBudget) -> ArrayPlan:
-    """Numbers, booleans and opaque values as h5py reads them, little-endian.
+    """Numbers, booleans, opaque values and compounds of them as h5py reads them, little-endian.
 
     Raises
     ------
     CannotRepresentError
         When Zarr has no such type, a long double is no double, or there is no room.
+    NotInPlaceError
+        For a compound of too many parts to be a ``struct``.
     """
     shown = values.dtype
-    base, axes = shown.subdtype if shown.subdtype is not None else (shown, ())
-    target = target_dtype(base)
+    target = packed_dtype(shown.base)
+    check_parts(target)
     budget.check(values.written_elements() * shown.itemsize)
-    chunk_shape = (*values.chunk_shape, *axes)
-    fill = np.zeros((), target) if axes else narrowed(_fill(values, base), target)
+    fill = narrowed(stored_fill(values.dataset.id.get_create_plist(), shown), target)
+    chunk_shape = (*values.chunk_shape, *shown.shape)
     plan = ArrayPlan(
-        (*values.shape, *axes), chunk_shape, zarr_data_type(target), [bytes_codec(target)], json_fill(fill)
+        (*values.shape, *shown.shape),
+        chunk_shape,
+        zarr_data_type(target),
+        [bytes_codec(target)],
+        json_fill(fill),
+        struct_marks(target),
     )
-    plan.attributes["_DTYPE"] = type_name(target)
     for region in values.regions():
         part = narrowed(values.read(region), target)
-        place = (*region.coordinates, *(0,) * len(axes))
+        place = (*region.coordinates, *(0,) * len(shown.shape))
         plan.inline[place] = padded(part, chunk_shape, fill).tobytes()
     budget.charge(list(plan.inline.values()))
     return plan
@@ -63,14 +69,42 @@ def target_dtype(base: DType) -> DType:
     return target
 
 
+def packed_dtype(shown: DType) -> DType:
+    """The data type of a copy, also for compounds and arrays inside them: little-endian, without gaps.
+
+    Raises
+    ------
+    CannotRepresentError
+        When Zarr has no such type.
+    """
+    if shown.subdtype is not None:
+        return np.dtype((packed_dtype(shown.subdtype[0]), shown.shape))
+    if shown.names is not None:
+        return np.dtype([(name, packed_dtype(shown[name])) for name in shown.names])
+    return target_dtype(shown)
+
+
 def narrowed(values: np.ndarray[Any, DType], target: DType) -> np.ndarray[Any, DType]:
     """Values in the type of the copy.
+
+    Parameters
+    ----------
+    values : numpy.ndarray
+        As h5py gives them.
+    target : numpy.dtype
+        As `target_dtype` or `packed_dtype` gives it; axes of a subarray are the last of the values.
 
     Raises
     ------
     CannotRepresentError
         When a value would change.
     """
+    target = target.base
+    if target.names is not None:
+        copy = np.zeros(values.shape, target)
+        for name in target.names:
+            copy[name] = narrowed(values[name], target[name])
+        return copy
     if values.dtype.itemsize == target.itemsize:
         return np.asarray(values.astype(target))
     with np.errstate(over="ignore"):
@@ -78,10 +112,3 @@ def narrowed(values: np.ndarray[Any, DType], target: DType) -> np.ndarray[Any, D
     if not np.array_equal(copied.astype(values.dtype), values, equal_nan=True):
         raise CannotRepresentError(f"values of {values.dtype} that no {target.name} holds")
     return np.asarray(copied)
-
-
-def _fill(values: DatasetValues, base: DType) -> np.ndarray[Any, DType]:
-    if not is_shown(values.dataset.id.get_create_plist()):
-        return np.zeros((), base)
-    with reading("its fill value"):
-        return np.asarray(values.dataset.fillvalue)

@@ -2,38 +2,38 @@
 
 In place when the stored bytes are the values (``dtypes``) and codecs undo the filters
 (``h5_filters_to_codecs``). Text, references and compounds with such fields go to ``heap_values``,
-sequences to ``ragged``, everything else that h5py can read to ``copies``.
+sequences and what has no fixed width to ``nested``, everything else that h5py can read to ``copies``.
 """
 
 from __future__ import annotations
 
-from typing import Any, Literal
+import contextlib
 
 import h5py
 import numpy as np
-from h5py import h5d, h5t
+from h5py import h5d
 
 from ...errors import UnsupportedError
 from .array_plan import ArrayPlan, Plan
 from .copies import plan_copy, target_dtype
 from .dataset_context import DatasetContext
 from .dataset_values import DatasetValues
-from .dtypes import DType, NotInPlaceError, bytes_codec, stored_dtype, type_name, zarr_data_type
+from .dtypes import DType, NotInPlaceError, bytes_codec, stored_dtype, struct_marks, zarr_data_type
 from .fill_values import json_fill
 from .foreign import open_foreign
+from .forms import Form, form_of
 from .h5_filters_to_codecs import NoCodecError
-from .heap_values import plan_references, plan_table, plan_text, table_itemsize, text_itemsize
+from .heap_values import TEXT_CODEC, plan_references, plan_table, plan_text, table_itemsize, text_itemsize
 from .in_place import InPlace
+from .nested import plan_nested, plan_values
 from .object_names import absolute
-from .ragged import plan_ragged
 from .raw_files import plan_raw
 from .reasons import CannotRepresentError, reading
+from .references import ReferenceResolver
 from .virtual import plan_virtual
 
 NULL_DATASPACE = "_NULL_DATASPACE"
 """Attribute of the empty array that a dataset with a null dataspace becomes."""
-
-Form = Literal["plain", "text", "reference", "table", "ragged"]
 
 
 def plan_dataset(dataset: h5py.Dataset, path: str, context: DatasetContext) -> Plan:
@@ -61,7 +61,7 @@ def plan_dataset(dataset: h5py.Dataset, path: str, context: DatasetContext) -> P
         is_foreign = layout == h5d.VIRTUAL or properties.get_external_count() > 0
     form = form_of(tid)
     if shape is None:
-        return _plan_null(dataset, form)
+        return _plan_null(dataset, form, context.resolver)
     if form == "plain" and not is_foreign:
         try:
             dtype = stored_dtype(tid)
@@ -74,56 +74,22 @@ def plan_dataset(dataset: h5py.Dataset, path: str, context: DatasetContext) -> P
     return _plan_held(dataset, form, context)
 
 
-def form_of(tid: h5t.TypeID) -> Form:
-    """How values of a datatype are represented.
-
-    Raises
-    ------
-    CannotRepresentError
-        For region references and for times.
-    """
-    match tid.get_class():
-        case h5t.STRING:
-            return "text"
-        case h5t.VLEN:
-            return "ragged"
-        case h5t.REFERENCE:
-            if tid.equal(h5t.STD_REF_OBJ):
-                return "reference"
-            is_region = tid.equal(h5t.STD_REF_DSETREG)
-            raise CannotRepresentError(
-                "region references are not represented yet"
-                if is_region
-                else "references of HDF5 1.12 or later"
-            )
-        case h5t.TIME:
-            raise CannotRepresentError("h5py cannot read times (H5T_TIME)")
-        case h5t.ARRAY:
-            return form_of(tid.get_super())
-        case h5t.COMPOUND:
-            return "table" if _has_heap_fields(tid) else "plain"
-        case _:
-            return "plain"
-
-
-def _has_heap_fields(tid: h5t.TypeCompoundID) -> bool:
-    members = [tid.get_member_type(number) for number in range(tid.get_nmembers())]
-    return any(member.get_class() == h5t.TIME or form_of(member) != "plain" for member in members)
-
-
-def _plan_null(dataset: h5py.Dataset, form: Form) -> ArrayPlan:
-    """A null dataspace: an empty array of the data type, marked."""
-    marks: dict[str, Any] = {NULL_DATASPACE: True}
+def _plan_null(dataset: h5py.Dataset, form: Form, resolver: ReferenceResolver) -> Plan:
+    """A null dataspace: what an empty dataset of the data type is, marked."""
     if form in ("text", "reference"):
         label = "str" if form == "text" else "object_reference"
-        codec = {"name": "vlen-utf8", "configuration": {}}
-        return ArrayPlan((0,), (1,), "string", [codec], "", {"_DTYPE": label, **marks})
-    dtype = _null_dtype(dataset)
-    fill = json_fill(np.zeros((), dtype))
-    name = type_name(dtype)
-    if name is not None:
-        marks["_DTYPE"] = name
-    return ArrayPlan((0,), (1,), zarr_data_type(dtype), [bytes_codec(dtype)], fill, marks)
+        plan: Plan = ArrayPlan((0,), (1,), "string", [TEXT_CODEC], "", {"_DTYPE": label})
+    elif form == "plain":
+        dtype = _null_dtype(dataset)
+        fill = json_fill(np.zeros((), dtype))
+        plan = ArrayPlan((0,), (1,), zarr_data_type(dtype), [bytes_codec(dtype)], fill, struct_marks(dtype))
+    else:
+        tid = dataset.id.get_type()
+        with reading("its data type"):
+            base, _ = dataset.dtype.subdtype or (dataset.dtype, ())
+        plan = plan_values(tid, np.zeros((0,), base), resolver)
+    plan.attributes[NULL_DATASPACE] = True
+    return plan
 
 
 def _null_dtype(dataset: h5py.Dataset) -> DType:
@@ -185,9 +151,9 @@ def _plan_held(dataset: h5py.Dataset, form: Form, context: DatasetContext) -> Pl
         return plan_text(DatasetValues(dataset, text_itemsize()), context.budget)
     if form == "reference":
         return plan_references(DatasetValues(dataset, text_itemsize()), context.resolver, context.budget)
-    if form == "ragged":
-        return plan_ragged(DatasetValues(dataset, text_itemsize()), context.resolver, context.budget)
-    if tid.get_class() == h5t.COMPOUND and shown.kind != "c":
-        values = DatasetValues(dataset, table_itemsize(tid))
-        return plan_table(values, context.resolver, context.budget)
-    return plan_copy(DatasetValues(dataset, shown.itemsize), context.budget)
+    if form == "table":
+        return plan_table(DatasetValues(dataset, table_itemsize(tid)), context.resolver, context.budget)
+    if form == "plain":
+        with contextlib.suppress(NotInPlaceError):
+            return plan_copy(DatasetValues(dataset, shown.itemsize), context.budget)
+    return plan_nested(DatasetValues(dataset, shown.itemsize), context.resolver, context.budget)

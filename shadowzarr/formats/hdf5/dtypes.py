@@ -8,6 +8,7 @@ in ``zarr.json``. Text, object references and sequences lie in heaps and are the
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,12 @@ _BITFIELDS = {
     4: ((h5t.STD_B32LE, "<u4"), (h5t.STD_B32BE, ">u4")),
     8: ((h5t.STD_B64LE, "<u8"), (h5t.STD_B64BE, ">u8")),
 }
+ARRAY_FIELDS = "_ARRAY_FIELDS"
+"""Attribute of an array of compounds that have arrays among their fields."""
+
+MOST_PARTS = 4096
+"""Numbers in one row of a ``struct``; its metadata name each of them, with its fill value."""
+
 _NUMPY_TAG = b"NUMPY:"
 _COMPLEX_SIZES = (8, 16)
 
@@ -148,8 +155,6 @@ def _compound(tid: h5t.TypeCompoundID) -> DType:
     shown = _dtype_or_none(tid)
     if shown is not None and shown.kind == "c":
         return _complex(members[0], tid.get_size())
-    if any(member.subdtype for member in members):
-        raise NotInPlaceError("a compound with array fields")
     dtype = np.dtype(
         [
             (tid.get_member_name(number).decode("utf-8", "surrogateescape"), member)
@@ -158,7 +163,26 @@ def _compound(tid: h5t.TypeCompoundID) -> DType:
     )
     if len(byte_orders(dtype)) > 1:
         raise NotInPlaceError("a compound with fields of both byte orders")
+    check_parts(dtype)
     return dtype
+
+
+def check_parts(dtype: DType) -> None:
+    """Refuse a compound of more parts than a ``struct`` should name.
+
+    Raises
+    ------
+    NotInPlaceError
+        When there are more than `MOST_PARTS`.
+    """
+    if _parts(dtype) > MOST_PARTS:
+        raise NotInPlaceError(f"a compound of more than {MOST_PARTS:,} numbers")
+
+
+def _parts(dtype: DType) -> int:
+    if dtype.subdtype is not None:
+        return math.prod(dtype.shape) * _parts(dtype.subdtype[0])
+    return sum(_parts(dtype[name]) for name in dtype.names) if dtype.names is not None else 1
 
 
 def _order(tid: h5t.TypeID) -> str:
@@ -225,11 +249,28 @@ def has_misread_sequences(tid: h5t.TypeID) -> bool:
     match tid.get_class():
         case h5t.VLEN:
             item = _dtype_or_none(tid.get_super())
-            return item is not None and "big" in byte_orders(item)
+            is_big = item is not None and item.names is None and "big" in byte_orders(item)
+            return is_big or has_misread_sequences(tid.get_super())
         case h5t.ARRAY:
             return has_misread_sequences(tid.get_super())
         case h5t.COMPOUND:
             return any(has_misread_sequences(tid.get_member_type(n)) for n in range(tid.get_nmembers()))
+        case _:
+            return False
+
+
+def has_sequences_of_regions(tid: h5t.TypeID, *, inside: bool = False) -> bool:
+    """Whether a datatype holds sequences of region references, which crash h5py when read repeatedly."""
+    match tid.get_class():
+        case h5t.VLEN:
+            return has_sequences_of_regions(tid.get_super(), inside=True)
+        case h5t.ARRAY:
+            return has_sequences_of_regions(tid.get_super(), inside=inside)
+        case h5t.COMPOUND:
+            members = (tid.get_member_type(number) for number in range(tid.get_nmembers()))
+            return any(has_sequences_of_regions(member, inside=inside) for member in members)
+        case h5t.REFERENCE:
+            return inside and not tid.equal(h5t.STD_REF_OBJ)
         case _:
             return False
 
@@ -240,13 +281,18 @@ def zarr_data_type(dtype: DType) -> str | dict[str, Any]:
     Parameters
     ----------
     dtype : numpy.dtype
-        Without subarrays; byte order is the codec's matter.
+        Byte order is the codec's matter. An array inside a compound is a struct whose fields are
+        numbered in C order, which has the same bytes; `array_fields` says which those are.
 
     Raises
     ------
     NotInPlaceError
         When Zarr has no such type.
     """
+    if dtype.subdtype is not None:
+        part = zarr_data_type(dtype.subdtype[0])
+        numbered = [{"name": str(n), "data_type": part} for n in range(math.prod(dtype.shape))]
+        return {"name": "struct", "configuration": {"fields": numbered}}
     if dtype.names is not None:
         fields = [{"name": name, "data_type": zarr_data_type(dtype[name])} for name in dtype.names]
         return {"name": "struct", "configuration": {"fields": fields}}
@@ -257,9 +303,40 @@ def zarr_data_type(dtype: DType) -> str | dict[str, Any]:
         kind = "datetime64" if dtype.kind == "M" else "timedelta64"
         return {"name": f"numpy.{kind}", "configuration": {"unit": unit, "scale_factor": factor}}
     names = {"V": "raw_bytes", "S": "null_terminated_bytes", "U": "fixed_length_utf32"}
-    if dtype.kind in names and dtype.subdtype is None and dtype.itemsize:
+    if dtype.kind in names and dtype.itemsize:
         return {"name": names[dtype.kind], "configuration": {"length_bytes": dtype.itemsize}}
     raise NotInPlaceError(f"Zarr has no data type for {dtype}")
+
+
+def array_fields(dtype: DType) -> list[dict[str, Any]]:
+    """The value of ``_ARRAY_FIELDS``: which fields of a compound are arrays, and their shapes.
+
+    Parameters
+    ----------
+    dtype : numpy.dtype
+        Of the compound; anything else has none.
+
+    Returns
+    -------
+    list of dict
+        ``field``, the names on the way to it (without the numbers of arrays around it), and ``shape``.
+    """
+    found: list[dict[str, Any]] = []
+    for name in dtype.names or ():
+        field = dtype[name]
+        if field.subdtype is not None:
+            found.append({"field": [name], "shape": list(field.shape)})
+        inner = array_fields(field.base)
+        found += [{"field": [name, *entry["field"]], "shape": entry["shape"]} for entry in inner]
+    return found
+
+
+def struct_marks(dtype: DType) -> dict[str, Any]:
+    """What the convention adds to the attributes of an array of this data type."""
+    if dtype.names is None:
+        return {"_DTYPE": type_name(dtype)}
+    fields = array_fields(dtype)
+    return {ARRAY_FIELDS: fields} if fields else {}
 
 
 def type_name(dtype: DType) -> str | None:

@@ -60,8 +60,8 @@ def json_fill(value: Any) -> Any:
 
     Parameters
     ----------
-    value : numpy scalar or zero-dimensional array
-        In any byte order.
+    value : numpy scalar or array
+        In any byte order; of one element, but for an array inside a compound.
 
     Returns
     -------
@@ -70,6 +70,8 @@ def json_fill(value: Any) -> Any:
         struct as an object of its fields.
     """
     dtype = value.dtype
+    if np.ndim(value):
+        return {str(n): json_fill(item) for n, item in enumerate(np.asarray(value).reshape(-1))}
     if dtype.names is not None:
         return {name: json_fill(np.asarray(value[name])) for name in dtype.names}
     match dtype.kind:

@@ -32,6 +32,7 @@ from .placement import Placed, Placement, place_objects
 from .progress import GenerationEvent, ProgressCallback, Stage
 from .reasons import CannotRepresentError, reading
 from .specifications import as_scalar, plain_location
+from .type_attributes import NO_NODE, keep_described
 from .userblock import offset_shift
 
 CHUNK_INDEX_THRESHOLD = 1000
@@ -117,6 +118,7 @@ def generate_rfs(
         if hdf5_section:
             userblock = opened.read_bytes(0, min(opened.file.userblock_size, MOST_USERBLOCK))
             rfs["hdf5"] = describe(opened.file.id, run.files.first.inventory, rfs, userblock=userblock)
+            keep_described(rfs)
     run.report("done", len(run.nodes), len(run.nodes))
     return rfs
 
@@ -263,7 +265,7 @@ class _Generation:
             self._skip(attribute_path(item.path, name), "attribute", reason)
         if is_type:
             for name in converted.values:
-                self._skip(attribute_path(item.path, name), "attribute", "a committed data type has no node")
+                self._skip(attribute_path(item.path, name), "attribute", NO_NODE)
             return
         self._set_attributes(item, converted.values)
 

@@ -1,4 +1,4 @@
-"""Text, object references and compounds: values that are held in the document.
+"""Text, object references and compounds with them: values that are held in the document.
 
 HDF5 keeps variable-length text in heaps and references as addresses, neither of which a byte range can
 give. Text becomes ``string``; references become the paths of their targets; a compound becomes a
@@ -7,7 +7,7 @@ give. Text becomes ``string``; references become the paths of their targets; a c
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -16,8 +16,9 @@ from h5py import h5t
 from numcodecs import VLenBytes, VLenUTF8
 
 from .array_plan import ArrayPlan
+from .copies import narrowed, packed_dtype
 from .dataset_values import DatasetValues, Region, padded
-from .dtypes import DType, NotInPlaceError, bytes_codec, zarr_data_type
+from .dtypes import DType, bytes_codec, struct_marks, zarr_data_type
 from .fill_values import is_shown, json_fill
 from .inline_budget import InlineBudget
 from .reasons import CannotRepresentError, reading
@@ -39,24 +40,48 @@ def plan_text(values: DatasetValues, budget: InlineBudget) -> ArrayPlan:
     text of fixed length, ``variable_length_bytes`` otherwise.
     """
     budget.check(values.written_elements())
-    found = {region.coordinates: values.read(region) for region in values.regions()}
     axes = values.dataset.dtype.shape
-    fill = _text_fill(values)
-    plan = ArrayPlan(
-        (*values.shape, *axes), (*values.chunk_shape, *axes), "string", [TEXT_CODEC], "", {"_DTYPE": "str"}
-    )
-    try:
-        plan.fill_value = fill.decode("utf-8")
-        for coordinates, part in found.items():
-            texts = [item.decode("utf-8") for item in _items(padded(part, plan.chunk_shape, fill))]
-            plan.inline[(*coordinates, *(0,) * len(axes))] = VLenUTF8().encode(_objects(texts))
-    except UnicodeDecodeError:
-        _make_bytes(plan, found, fill, _fixed_length(values))
+    found = {(*region.coordinates, *(0,) * len(axes)): values.read(region) for region in values.regions()}
+    shape, chunk_shape = (*values.shape, *axes), (*values.chunk_shape, *axes)
+    plan = plan_texts(chunk_shape, found, shape, _text_fill(values), _fixed_length(values))
     budget.charge(list(plan.inline.values()))
     return plan
 
 
-def _make_bytes(plan: ArrayPlan, found: dict[Any, Any], fill: bytes, length: int | None) -> None:
+def plan_texts(
+    chunk_shape: tuple[int, ...],
+    found: Mapping[tuple[int, ...], np.ndarray[Any, DType]],
+    shape: tuple[int, ...],
+    fill: bytes,
+    length: int | None,
+) -> ArrayPlan:
+    """Text in memory as ``string``, or as bytes when some of it is not UTF-8.
+
+    Parameters
+    ----------
+    chunk_shape : tuple of int
+        Of the array.
+    found : mapping
+        Values by the coordinates of their chunk; those at the end of an axis may be short.
+    shape : tuple of int
+        Of the array.
+    fill : bytes
+        What was never written.
+    length : int or None
+        Bytes of an item, when that is fixed.
+    """
+    plan = ArrayPlan(shape, chunk_shape, "string", [TEXT_CODEC], "", {"_DTYPE": "str"})
+    try:
+        plan.fill_value = fill.decode("utf-8")
+        for coordinates, part in found.items():
+            texts = [item.decode("utf-8") for item in _items(padded(part, chunk_shape, fill))]
+            plan.inline[coordinates] = VLenUTF8().encode(objects(texts))
+    except UnicodeDecodeError:
+        _make_bytes(plan, found, fill, length)
+    return plan
+
+
+def _make_bytes(plan: ArrayPlan, found: Mapping[Any, Any], fill: bytes, length: int | None) -> None:
     plan.converted.append("text that is not UTF-8, held as bytes")
     plan.attributes["_DTYPE"] = "bytes" if length is None else np.dtype(f"S{length}").name
     if length is None:
@@ -68,9 +93,8 @@ def _make_bytes(plan: ArrayPlan, found: dict[Any, Any], fill: bytes, length: int
         plan.fill_value = json_fill(np.array(fill, dtype))
     for coordinates, part in found.items():
         items = _items(padded(part, plan.chunk_shape, fill))
-        encoded = VLenBytes().encode(_objects(items)) if length is None else _fixed(items, length)
-        trailing = len(plan.shape) - len(coordinates)
-        plan.inline[(*coordinates, *(0,) * trailing)] = bytes(encoded)
+        encoded = VLenBytes().encode(objects(items)) if length is None else _fixed(items, length)
+        plan.inline[coordinates] = bytes(encoded)
 
 
 def plan_references(values: DatasetValues, resolver: ReferenceResolver, budget: InlineBudget) -> ArrayPlan:
@@ -85,7 +109,7 @@ def plan_references(values: DatasetValues, resolver: ReferenceResolver, budget: 
         addresses = values.read_as(region, np.dtype("u8"), memory_type, axes)
         paths = padded(resolver.paths(addresses), chunk_shape, "")
         place = (*region.coordinates, *(0,) * len(axes))
-        plan.inline[place] = VLenUTF8().encode(_objects(paths.reshape(-1).tolist()))
+        plan.inline[place] = VLenUTF8().encode(objects(paths.reshape(-1).tolist()))
     note_dangling(plan.converted, resolver.dangling - before)
     budget.charge(list(plan.inline.values()))
     return plan
@@ -108,7 +132,7 @@ class Column:
     kind : str
         ``plain``, ``text`` or ``reference``.
     dtype : numpy.dtype
-        Of plain values: in the document, little-endian.
+        Of plain values: in the document, as `copies.packed_dtype` gives it.
     """
 
     path: tuple[str, ...]
@@ -117,18 +141,15 @@ class Column:
 
 
 def plan_table(values: DatasetValues, resolver: ReferenceResolver, budget: InlineBudget) -> ArrayPlan:
-    """A compound as a packed little-endian ``struct``.
+    """A compound with text or references as a packed little-endian ``struct``.
 
     Raises
     ------
     CannotRepresentError
-        For a field that has no Zarr type: arrays, sequences, region references, long doubles.
+        For a field that has no Zarr type, or a number that would change.
     """
     tid = values.dataset.id.get_type()
     columns = list(_columns(tid, ()))
-    axes = values.dataset.dtype.shape
-    if axes:
-        raise CannotRepresentError("an array datatype of compounds that cannot be read in place")
     budget.check(values.written_elements() * max(1, tid.get_size()))
     before = resolver.dangling
     parts = [(region, _read_columns(values, region, columns, resolver)) for region in values.regions()]
@@ -136,7 +157,12 @@ def plan_table(values: DatasetValues, resolver: ReferenceResolver, budget: Inlin
     dtype = _struct(tid, (), _widths(columns, [*(part for _, part in parts), fills]))
     fill = _pack(columns, fills, dtype, ())
     plan = ArrayPlan(
-        values.shape, values.chunk_shape, zarr_data_type(dtype), [bytes_codec(dtype)], json_fill(fill)
+        values.shape,
+        values.chunk_shape,
+        zarr_data_type(dtype),
+        [bytes_codec(dtype)],
+        json_fill(fill),
+        struct_marks(dtype),
     )
     references = [
         column.path[0] for column in columns if column.kind == "reference" and len(column.path) == 1
@@ -185,19 +211,10 @@ def _leaf(member: h5t.TypeID, path: tuple[str, ...], dtype: DType) -> Column:
         return Column(path, "text", dtype)
     if member.get_class() == h5t.REFERENCE and member.equal(h5t.STD_REF_OBJ):
         return Column(path, "reference", dtype)
-    where = f"field {'.'.join(path)!r} of a compound"
-    if dtype.hasobject or dtype.subdtype is not None:
-        raise CannotRepresentError(f"{where}: Zarr has no data type for {_type_in_words(member)}")
     try:
-        zarr_data_type(dtype)
-    except NotInPlaceError as error:
-        raise CannotRepresentError(f"{where}: {error}") from error
-    return Column(path, "plain", np.dtype(dtype.str).newbyteorder("<"))
-
-
-def _type_in_words(tid: h5t.TypeID) -> str:
-    names = {h5t.ARRAY: "arrays in a field", h5t.VLEN: "sequences", h5t.REFERENCE: "region references"}
-    return names.get(tid.get_class(), f"type class {tid.get_class()}")
+        return Column(path, "plain", packed_dtype(dtype))
+    except CannotRepresentError as error:
+        raise CannotRepresentError(f"field {'.'.join(path)!r} of a compound: {error}") from error
 
 
 def _read_columns(
@@ -212,7 +229,8 @@ def _read_columns(
             found.append(resolver.paths(addresses))
         else:
             part = _field(rows, column.path)
-            found.append(_decoded(part) if column.kind == "text" else part)
+            is_text = column.kind == "text"
+            found.append(_decoded(part) if is_text else narrowed(np.asarray(part), column.dtype))
     return found
 
 
@@ -237,19 +255,21 @@ def _decoded(found: np.ndarray[Any, DType]) -> np.ndarray[Any, DType]:
         texts: Sequence[str | bytes] = [item.decode("utf-8") for item in items]
     except UnicodeDecodeError:
         texts = items
-    return _objects(texts).reshape(found.shape)
+    return objects(texts).reshape(found.shape)
 
 
 def _column_fill(values: DatasetValues, column: Column) -> Any:
     """What a field holds where nothing was written."""
-    nothing = "" if column.kind != "plain" else np.zeros((), column.dtype)
+    nothing = "" if column.kind != "plain" else np.zeros(column.dtype.shape, column.dtype.base)
     properties = values.dataset.id.get_create_plist()
     if column.kind == "reference" or not is_shown(properties):
         return nothing
     with reading("its fill value"):
         fill = values.dataset.fillvalue
     fill = _field(fill, column.path)
-    return _decoded(np.array(fill, object))[()] if column.kind == "text" else np.asarray(fill)
+    if column.kind == "text":
+        return _decoded(np.array(fill, object))[()]
+    return narrowed(np.asarray(fill), column.dtype)
 
 
 def _widths(columns: list[Column], parts: list[list[Any]]) -> dict[tuple[str, ...], DType]:
@@ -294,11 +314,14 @@ def _pack(
 
 def _text_fill(values: DatasetValues) -> bytes:
     """The text that is shown where nothing was written."""
-    if not is_shown(values.dataset.id.get_create_plist()) or values.dataset.dtype.shape:
+    if not is_shown(values.dataset.id.get_create_plist()):
         return b""
     with reading("its fill value"):
         fill = values.dataset.fillvalue
-    return fill.encode("utf-8", "surrogateescape") if isinstance(fill, str) else bytes(fill)
+    items = set(_items(fill if isinstance(fill, np.ndarray) else objects([fill])))
+    if len(items) > 1:
+        raise CannotRepresentError("a fill value whose elements differ within an array datatype")
+    return items.pop()
 
 
 def _fixed_length(values: DatasetValues) -> int | None:
@@ -315,7 +338,8 @@ def _items(values: np.ndarray[Any, DType]) -> list[bytes]:
     ]
 
 
-def _objects(items: Sequence[Any]) -> np.ndarray[Any, DType]:
+def objects(items: Sequence[Any]) -> np.ndarray[Any, DType]:
+    """Items of any kind as a one-dimensional object array, never as an array of more axes."""
     array = np.empty(len(items), object)
     array[:] = items
     return array

@@ -19,7 +19,7 @@ from .array_plan import ArrayPlan, Slabs
 from .chunk_codecs import decode, encode
 from .dataset_context import DatasetContext
 from .dataset_values import padded
-from .dtypes import DType, bytes_codec, type_name, zarr_data_type
+from .dtypes import DType, bytes_codec, struct_marks, zarr_data_type
 from .fill_values import json_fill, stored_fill
 from .h5_chunk_utils import (
     ChunkTable,
@@ -87,14 +87,13 @@ class InPlace:
 
     def empty(self, chunk_shape: tuple[int, ...]) -> ArrayPlan:
         """An array of this type without chunks."""
-        name = type_name(self._base)
         return ArrayPlan(
             (*self._shape, *self._axes),
             tuple(max(1, edge) for edge in (*chunk_shape, *self._axes)),
             zarr_data_type(self._base),
             [bytes_codec(self._base)],
             json_fill(self._fill),
-            {} if name is None else {"_DTYPE": name},
+            struct_marks(self._base),
         )
 
     def _held(self, *, must: bool) -> ArrayPlan | None:

@@ -1,4 +1,4 @@
-"""Object references → paths of their targets.
+"""References → paths of their targets, and the selections of region references.
 
 A reference is the address of an object, and the inventory knows the path of every address, so that
 nothing is opened to resolve one. References are read as the numbers they are, never as h5py objects,
@@ -11,11 +11,15 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from h5py import h5f, h5r
+from h5py import h5f, h5r, h5s
 
+from ...hdf5_types.references import selection_to_json
 from .inventory import Inventory, address_of
 from .object_names import absolute
 from .reasons import CannotRepresentError, reading
+
+MOST_SELECTED = 65536
+"""Points or blocks of a region reference; the file may say billions in a few bytes."""
 
 NULL = ""
 """What a null reference, or one whose object has no path, becomes."""
@@ -60,15 +64,7 @@ class ReferenceResolver:
         return np.asarray(names[places.reshape(-1)]).reshape(addresses.shape)
 
     def path_of(self, reference: Any) -> str:
-        """Path of a reference that h5py gave as an object.
-
-        Raises
-        ------
-        CannotRepresentError
-            For a region reference.
-        """
-        if isinstance(reference, h5r.RegionReference):
-            raise CannotRepresentError("region references are not represented yet")
+        """Path of the target of a reference that h5py gave as an object; of a region, its dataset's."""
         if not reference:
             return NULL
         try:
@@ -78,6 +74,42 @@ class ReferenceResolver:
             self.dangling += 1
             return NULL
         return self.path(address)
+
+    def region_of(self, reference: Any) -> dict[str, Any] | None:
+        """The dataset and the selection of a region reference (HDF REST API, "Region Reference Types").
+
+        Parameters
+        ----------
+        reference : h5py.RegionReference
+            Or what h5py gives for one that was never written.
+
+        Returns
+        -------
+        dict or None
+            ``id``, the path of the dataset, ``select_type`` and ``selection``; None for a null reference,
+            and for one whose dataset has no path.
+
+        Raises
+        ------
+        CannotRepresentError
+            When the selection cannot be read, or lists too much.
+        """
+        if not isinstance(reference, h5r.RegionReference):
+            return None
+        path = self.path_of(reference)
+        if not path:
+            return None
+        with reading("a region reference"):
+            space = h5r.get_region(reference, self._file)
+            kind = space.get_select_type()
+            count = 0
+            if kind == h5s.SEL_POINTS:
+                count = space.get_select_elem_npoints()
+            elif kind == h5s.SEL_HYPERSLABS:
+                count = space.get_select_hyper_nblocks()
+            if count > MOST_SELECTED:
+                raise CannotRepresentError(f"a region reference of {count:,} points or blocks")
+            return {"id": path, **selection_to_json(space)}
 
     def _knows(self, address: int) -> bool:
         return address in self._inventory.objects

@@ -80,6 +80,10 @@ def test_plain_numbers(name: str) -> None:
             [("in", [("x", "<i2")]), ("y", "<i4")],
         ),
         (
+            compound(("a", 0, h5t.array_create(h5t.STD_I16BE, (2, 3))), ("b", 12, h5t.STD_I8LE), size=13),
+            [("a", ">i2", (2, 3)), ("b", "i1")],
+        ),
+        (
             compound(("real", 0, h5t.IEEE_F32LE), ("imag", 4, h5t.IEEE_F32LE), size=8),
             [("real", "<f4"), ("imag", "<f4")],
         ),
@@ -98,7 +102,7 @@ def test_stored_bytes_that_are_the_values(tid: Any, expected: Any) -> None:
         (enumeration(h5t.STD_I32LE, FALSE=0, TRUE=1), "booleans of 4 bytes"),
         (compound(("a", 0, h5t.STD_U8LE), ("b", 4, h5t.IEEE_F32LE), size=8), "unused bytes"),
         (compound(("a", 0, h5t.STD_I16LE), ("b", 2, h5t.STD_I16BE), size=4), "both byte orders"),
-        (compound(("a", 0, h5t.array_create(h5t.STD_I16LE, (2,))), size=4), "array fields"),
+        (compound(("a", 0, h5t.array_create(h5t.STD_I16LE, (4097,))), size=8194), "more than 4,096"),
         (h5t.py_create(np.dtype("S4")), "not a plain one"),
         (h5t.STD_REF_OBJ, "not a plain one"),
         (h5t.VAX_F32 if hasattr(h5t, "VAX_F32") else precise(h5t.STD_U16LE, 9), "."),
@@ -129,9 +133,45 @@ def test_zarr_names_of_the_rest() -> None:
     assert struct["configuration"]["fields"][1]["data_type"]["name"] == "struct"
 
 
+def test_an_array_in_a_compound_is_a_struct_of_numbered_fields() -> None:
+    dtype = np.dtype([("a", "<i4", (2, 1)), ("b", [("c", "u1", 1), ("d", "<f8")], 2)])
+    struct = dtypes.zarr_data_type(dtype)
+    first, second = struct["configuration"]["fields"]
+    numbered = [{"name": "0", "data_type": "int32"}, {"name": "1", "data_type": "int32"}]
+    assert first == {"name": "a", "data_type": {"name": "struct", "configuration": {"fields": numbered}}}
+    assert [part["name"] for part in second["data_type"]["configuration"]["fields"]] == ["0", "1"]
+    assert dtypes.struct_marks(dtype) == {
+        "_ARRAY_FIELDS": [
+            {"field": ["a"], "shape": [2, 1]},
+            {"field": ["b"], "shape": [2]},
+            {"field": ["b", "c"], "shape": [1]},
+        ]
+    }
+    assert dtypes.struct_marks(np.dtype([("a", "<i4")])) == {}
+    assert dtypes.struct_marks(np.dtype("<i4")) == {"_DTYPE": "int32"}
+
+
 @pytest.mark.parametrize(
-    "dtype", [np.dtype("g"), np.dtype("G"), np.dtype(object), np.dtype([("a", "<i4", 2)])]
+    ("tid", "is_misread", "has_regions"),
+    [
+        (h5t.vlen_create(h5t.STD_I16BE), True, False),
+        (h5t.vlen_create(h5t.STD_I16LE), False, False),
+        (h5t.vlen_create(h5t.vlen_create(h5t.STD_I16BE)), True, False),
+        (h5t.vlen_create(h5t.array_create(h5t.IEEE_F32BE, (2,))), True, False),
+        (h5t.vlen_create(compound(("a", 0, h5t.STD_I16BE), size=2)), False, False),
+        (compound(("a", 0, h5t.vlen_create(h5t.STD_I16BE)), size=16), True, False),
+        (h5t.vlen_create(h5t.STD_REF_OBJ), False, False),
+        (h5t.vlen_create(h5t.STD_REF_DSETREG), False, True),
+        (h5t.vlen_create(compound(("a", 0, h5t.STD_REF_DSETREG), size=12)), False, True),
+        (compound(("a", 0, h5t.STD_REF_DSETREG), size=12), False, False),
+    ],
 )
+def test_sequences_that_h5py_must_not_be_asked_for(tid: Any, is_misread: bool, has_regions: bool) -> None:
+    assert dtypes.has_misread_sequences(tid) is is_misread
+    assert dtypes.has_sequences_of_regions(tid) is has_regions
+
+
+@pytest.mark.parametrize("dtype", [np.dtype("g"), np.dtype("G"), np.dtype(object)])
 def test_types_that_zarr_lacks(dtype: np.dtype) -> None:
     if dtype.itemsize in (8, 16) and dtype.kind in "f" and np.dtype("g").itemsize == 8:
         pytest.skip("long doubles are doubles here")

@@ -53,7 +53,7 @@ def test_every_document_is_strict_json(rich: Path) -> None:
 
 def test_what_is_left_out_or_changed_is_named(generate: Callable, rich: Path) -> None:
     made = generate()
-    assert set(made.skipped()) == {"/dangling", "/type@lost"}
+    assert set(made.skipped()) == {"/dangling"}
     assert "committed data type" in made.converted()["/type"]
     with pytest.raises(UnsupportedError, match="/dangling: a soft link"):
         generate(on_unsupported="error")
