@@ -15,6 +15,7 @@ import zarr
 
 from . import mappings
 from .attributes import Optional
+from .dimension_scales import wanted_names
 from .kinds import Form, Kind, all_uses, describe, fits_struct, is_bytes, kind_of, misread, shown_by
 from .marks import marks
 from .members import Member, WrongMembersError, take_members
@@ -133,6 +134,7 @@ class _Comparison:
         self._structure = structure
         self._dataset: h5py.Dataset = pair.item
         self._path = pair.path
+        self._pair = pair
         self._choice = choice
         self._tally = structure.tally
         self._met_bytes = False
@@ -170,6 +172,7 @@ class _Comparison:
             self.stop("data type", Plain(describe(kind)), Plain(node.dtype))
         for use in kind.uses:
             self._tally.used(use)
+        self._compare_names(kind, node)
         self._compare_fill(kind, node)
         self._compare_values(kind, node, as_scalar)
         self._check_bytes(kind, node)
@@ -246,6 +249,16 @@ class _Comparison:
             self._tally.used(mappings.SPECIFICATION_SCALAR)
             return (), True
         return (*shape, *kind.axes), False
+
+    def _compare_names(self, kind: Kind, node: zarr.Array[Any]) -> None:
+        """Compare the names of the axes with the dimension scales."""
+        names = wanted_names(self._structure, self._pair)
+        wanted = (*names, *(None,) * len(kind.axes)) if names is not None else None
+        given = getattr(node.metadata, "dimension_names", None)
+        if given != wanted:
+            self._tally.differ(self._path, "dimension names", wanted, given)
+        elif wanted is not None:
+            self._tally.used(mappings.DIMENSION_NAME)
 
     def _compare_fill(self, kind: Kind, node: zarr.Array[Any]) -> None:
         try:

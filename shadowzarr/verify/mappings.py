@@ -29,6 +29,7 @@ COMPOUND_ATTRIBUTE: Final = "compound_attribute"
 COMPLEX_ATTRIBUTE: Final = "complex_attribute"
 EMPTY_ATTRIBUTE: Final = "empty_attribute"
 DIMENSION_SCALE: Final = "dimension_scale"
+DIMENSION_NAME: Final = "dimension_name"
 NULL_DATASPACE: Final = "null_dataspace"
 ARRAY_FIELD: Final = "array_field"
 COMPOUND_COLUMNS: Final = "compound_columns"
@@ -66,6 +67,7 @@ MAPPINGS: Final[dict[str, str]] = {
     COMPLEX_ATTRIBUTE: "a complex number in an attribute is the pair of its parts",
     EMPTY_ATTRIBUTE: "an attribute with a null dataspace is null or empty",
     DIMENSION_SCALE: "the attributes by which HDF5 attaches dimension scales may be left out",
+    DIMENSION_NAME: "an axis to which one dimension scale is attached has the name of that scale",
     NULL_DATASPACE: "a dataset with a null dataspace is an empty array, marked by _NULL_DATASPACE",
     ARRAY_TYPE: "the axes of an array datatype are the last axes of the array",
     ARRAY_FIELD: "an array in a compound is a struct of numbered fields, named in _ARRAY_FIELDS",

@@ -78,6 +78,8 @@ class ArrayPlan:
         Chunks held in the document, encoded; they win over the others.
     converted : list of str
         What was changed on the way.
+    dimension_names : tuple of (str or None)
+        Names of the dataset's axes; empty when none has one.
     """
 
     shape: tuple[int, ...]
@@ -92,6 +94,7 @@ class ArrayPlan:
     sources: list[Source] = field(default_factory=list)
     inline: dict[Coordinates, bytes] = field(default_factory=dict)
     converted: list[str] = field(default_factory=list)
+    dimension_names: tuple[str | None, ...] = ()
 
     @property
     def count(self) -> int:
@@ -189,6 +192,7 @@ def _add_array(
         codecs=plan.codecs,
         fill_value=plan.fill_value,
         attributes=plan.attributes,
+        dimension_names=_axis_names(plan),
     )
     if plan.chunks is not None:
         _add_chunks(builder, path, plan, plan.chunks, url, chunk_index_threshold)
@@ -199,6 +203,12 @@ def _add_array(
         _add_slabs(builder, path, plan.slabs, len(plan.shape), plan.slabs.url or url)
     for coordinates, data in plan.inline.items():
         builder.add_inline_chunk(path, coordinates, data)
+
+
+def _axis_names(plan: ArrayPlan) -> tuple[str | None, ...] | None:
+    """The names with none for the axes of an array datatype."""
+    added = len(plan.shape) - len(plan.dimension_names)
+    return (*plan.dimension_names, *(None,) * added) if plan.dimension_names and added >= 0 else None
 
 
 def _add_chunks(

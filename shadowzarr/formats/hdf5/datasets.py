@@ -18,6 +18,7 @@ from .array_plan import ArrayPlan, Plan
 from .copies import plan_copy, target_dtype
 from .dataset_context import DatasetContext
 from .dataset_values import DatasetValues
+from .dimension_scales import dimension_names
 from .dtypes import DType, NotInPlaceError, bytes_codec, stored_dtype, struct_marks, zarr_data_type
 from .fill_values import json_fill
 from .foreign import open_foreign
@@ -55,6 +56,13 @@ def plan_dataset(dataset: h5py.Dataset, path: str, context: DatasetContext) -> P
     UnsupportedError
         The same with ``on_unsupported="error"``, and for what would have to be copied.
     """
+    plan = _plan(dataset, path, context)
+    if isinstance(plan, ArrayPlan):
+        plan.dimension_names = dimension_names(dataset, path, context.resolver)
+    return plan
+
+
+def _plan(dataset: h5py.Dataset, path: str, context: DatasetContext) -> Plan:
     with reading():
         tid, properties = dataset.id.get_type(), dataset.id.get_create_plist()
         layout, shape = properties.get_layout(), dataset.shape
