@@ -123,9 +123,8 @@ class Elsewhere:
             long = [[n for n, at in enumerate(side) if len(at) != 1] for side in (ours, theirs)]
             if [len(ours[n]) for n in long[0]] != [len(theirs[n]) for n in long[1]]:
                 raise NotToBeReadError("a mapping of the virtual dataset that does not go axis by axis")
-            for one, other in zip(*long, strict=True):
-                there = (theirs[other] < found.shape[other]) & (ours[one] < self._dataset.shape[one])
-                ours[one], theirs[other] = ours[one][there], theirs[other][there]
+            if any((at >= extent).any() for at, extent in zip(theirs, found.shape, strict=True)):
+                raise NotToBeReadError("a source of the virtual dataset is smaller than what is taken of it")
             yield found, ours, theirs
 
     def _put(self, values: Any, bounds: Any, dataset: Any, ours: list[Any], theirs: list[Any]) -> None:

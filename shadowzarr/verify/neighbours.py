@@ -22,6 +22,10 @@ class MissingNeighbourError(NotToBeReadError):
     """There is no such file."""
 
 
+class MisleadingError(NotToBeReadError):
+    """HDF5 would read another file than the one that is named."""
+
+
 class Neighbours:
     """The files around the original.
 
@@ -84,7 +88,7 @@ class Neighbours:
             name = name.rpartition("/")[2]
         is_url = name.startswith(("http://", "https://", "s3://"))
         url = name if is_url else _beside(holder, quote(name.encode("utf-8", "surrogateescape")))
-        folder = _beside(self._original, "")
+        folder = _beside(self._original, ".")
         if not self._allow_external and (not url.startswith(folder) or "/../" in url or "/./" in url):
             raise NotToBeReadError(f"the file it names ({name}) lies outside its folder")
         return url

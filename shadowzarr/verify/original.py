@@ -23,7 +23,7 @@ from ..access.remfile import Remfile
 from ..access.sources import Source, describe
 from ..errors import DamagedSourceError, NotHDF5Error, ShadowzarrError, SourceError, SourceNotFoundError
 from .elsewhere import Elsewhere, is_elsewhere, other_names, source_names
-from .neighbours import MissingNeighbourError, Neighbours, NotToBeReadError
+from .neighbours import MisleadingError, MissingNeighbourError, Neighbours, NotToBeReadError
 
 Identity = tuple[int, int]
 """A file's serial number in this process and an object's address in it."""
@@ -184,19 +184,23 @@ class Original:
                 at = at.file["/"]
         return at
 
-    def _other(self, name: str, holder: Any) -> h5py.Group:
-        """The root of a file that another one names."""
+    def _other(self, name: str, holder: Any, stack: contextlib.ExitStack | None = None) -> h5py.Group:
+        """The root of a file that another one names; a stack closes it early, and lifts the limit."""
         location = self._neighbours.locate(name, self.location_of(holder))
         if location not in self._files:
-            if len(self._files) > MOST_FILES:
+            if stack is None and len(self._files) > MOST_FILES:
                 raise NotToBeReadError(f"links lead to more than {MOST_FILES} files")
             try:
-                file = self._stack.enter_context(_opened(location, None))
+                file = (stack or self._stack).enter_context(_opened(location, None))
+            except SourceNotFoundError as error:
+                raise MissingNeighbourError(f"the file it names ({name}) is not there") from error
             except (ShadowzarrError, OSError) as error:
                 raise NotToBeReadError(f"the file it names ({name}) cannot be opened: {error}") from error
             fileno = _identity(file.id)[0]
             known = self._locations.setdefault(fileno, location)
             self._files[location] = self._files.get(known, file)
+            if stack is not None:
+                stack.callback(self._files.pop, location, None)
         return self._files[location]["/"]
 
     def location_of(self, item: Any) -> str:
@@ -234,10 +238,10 @@ class Original:
         """
         if not is_elsewhere(dataset):
             return dataset
-        holder = self.location_of(dataset)
-        if is_remote(holder) and other_names(dataset):
-            return Elsewhere(dataset, lambda name, path: self._source(dataset, name, path), self._raw_file)
-        self._check_sources(dataset, MOST_DEPTH)
+        try:
+            self._check_sources(dataset, MOST_DEPTH)
+        except MisleadingError:
+            return self._put_together(dataset)
         if dataset.is_virtual:
             return dataset
         access = h5py.h5p.create(h5py.h5p.DATASET_ACCESS)
@@ -246,10 +250,15 @@ class Original:
         h5py.h5i.dec_ref(dataset.id)  # HDF5 refuses another prefix while the dataset is open
         return h5py.Dataset(h5py.h5d.open(file, name, access))
 
-    def _source(self, dataset: h5py.Dataset, name: str, path: str) -> Any:
+    def _put_together(self, dataset: h5py.Dataset) -> Elsewhere:
+        return Elsewhere(
+            dataset, lambda name, path: self._source(dataset, name, path, self._stack), self._raw_file
+        )
+
+    def _source(self, dataset: h5py.Dataset, name: str, path: str, stack: contextlib.ExitStack) -> Any:
         """A source of a virtual dataset; None when there is none, so that HDF5 shows the fill value."""
         try:
-            root = dataset.file["/"] if name == "." else self._other(name, dataset)
+            root = dataset.file["/"] if name == "." else self._other(name, dataset, stack)
             return self.followed(root, f"/{path}")
         except (KeyError, MissingNeighbourError):
             return None
@@ -259,20 +268,26 @@ class Original:
 
     def _check_sources(self, dataset: h5py.Dataset, depth: int) -> None:
         """Raise when HDF5 would open a file for a dataset that must not be read, or not the right one."""
+        holder = self.location_of(dataset)
         if not dataset.is_virtual:
             for name in other_names(dataset):
                 self._raw_file(dataset, name)
-                if depth < MOST_DEPTH and not Path(name).is_absolute():
-                    raise NotToBeReadError(f"HDF5 looks for {name} in the working folder")
+                if is_remote(holder) or (depth < MOST_DEPTH and not Path(name).is_absolute()):
+                    raise MisleadingError(f"HDF5 looks for {name} elsewhere")
             return
         if not depth:
             raise NotToBeReadError(f"more than {MOST_DEPTH} virtual datasets inside one another")
         for name, path in source_names(dataset):
-            source = self._source(dataset, name, path)
-            if source is None and name != "." and Path(Path(name).name).exists():
-                raise NotToBeReadError(f"HDF5 would take {name} from the working folder")
-            if isinstance(source, h5py.Dataset) and is_elsewhere(source):
-                self._check_sources(source, depth - 1)
+            if is_remote(holder) and name != ".":
+                raise MisleadingError(f"HDF5 would take the same file for {name}")
+            with contextlib.ExitStack() as stack:
+                source = self._source(dataset, name, path, stack)
+                if source is None and name != "." and (Path(name).exists() or Path(Path(name).name).exists()):
+                    raise MisleadingError(f"HDF5 would take {name} from the working folder")
+                if source is not None and is_remote(holder) and self.location_of(source) != holder:
+                    raise MisleadingError(f"HDF5 would look for {path} in the same file")
+                if isinstance(source, h5py.Dataset) and is_elsewhere(source):
+                    self._check_sources(source, depth - 1)
 
 
 def decoded_name(name: str | bytes) -> str:

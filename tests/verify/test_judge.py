@@ -65,6 +65,10 @@ def linked(tmp_path):
 
 
 def references_to(linked, beside, outside):
+    return builder_of(beside, outside).build()
+
+
+def builder_of(beside, outside):
     builder = RfsBuilder()
     hold(builder, "own", VALUES)
     for name, values in (("beside", beside), ("outside", outside)):
@@ -72,7 +76,7 @@ def references_to(linked, beside, outside):
             builder.add_skipped(f"/{name}", "link", "not followed")
         else:
             hold(builder, name, values)
-    return builder.build()
+    return builder
 
 
 def test_a_linked_file_beside_the_original_is_read(linked):
@@ -90,17 +94,24 @@ def test_a_file_outside_the_folder_is_not_read_unless_allowed(linked):
     assert verify_rfs(refs, linked, allow_external=True).equal
 
 
-def test_behind_a_url_nothing_of_another_file_is_judged(linked):
-    with RangeServer(linked.parent) as server:
-        url = server.url("main.h5")
-        assert verify_rfs(references_to(linked, None, None), url, mode="full").equal
-        # What h5py would say of the link through a file object is this file's own "/x", if it had one.
-        assert found(verify_rfs(references_to(linked, VALUES, None), url)) == [
-            ("/beside", "not to be judged")
-        ]
+def test_behind_a_url_another_file_is_looked_for_beside_it(linked):
+    with h5py.File(linked, "a") as file:
+        file["x"] = VALUES + 5  # what h5py would say of the link through a file object
+    with RangeServer(linked.parents[1]) as server:
+        url = server.url("inner/main.h5")
+
+        def judged(beside, outside, **options):
+            builder = builder_of(beside, outside)
+            hold(builder, "x", VALUES + 5)
+            return found(verify_rfs(builder.build(), url, mode="full", **options))
+
+        assert judged(VALUES, None) == []
+        assert judged(VALUES + 5, None) == [("/beside", "values")]
+        assert judged(VALUES, VALUES) == [("/outside", "not to be judged")]
+        assert judged(VALUES, VALUES, allow_external=True) == []
 
 
-def test_virtual_datasets_are_judged_by_local_path_only(tmp_path):
+def test_virtual_datasets_are_judged_by_their_sources(tmp_path):
     with h5py.File(tmp_path / "part.h5", "w") as file:
         file["x"] = VALUES
     with h5py.File(tmp_path / "main.h5", "w") as file:
@@ -111,7 +122,9 @@ def test_virtual_datasets_are_judged_by_local_path_only(tmp_path):
     hold(builder, "v", VALUES)
     assert verify_rfs(builder.build(), tmp_path / "main.h5", mode="full").equal
     with RangeServer(tmp_path) as server:
-        assert found(verify_rfs(builder.build(), server.url("main.h5"))) == [("/v", "not to be judged")]
+        assert verify_rfs(builder.build(), server.url("main.h5"), mode="full").equal
+        hold(builder, "v", VALUES + 1)
+        assert found(verify_rfs(builder.build(), server.url("main.h5"))) == [("/v", "values")]
 
 
 def test_external_raw_files_are_looked_for_beside_the_original(tmp_path, monkeypatch):

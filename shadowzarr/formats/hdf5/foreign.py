@@ -88,6 +88,8 @@ def _check_source(source: VirtualSource, file: HDF5File, context: DatasetContext
 
 def _check_place(start: Place, name: str, context: DatasetContext, depth: int) -> None:
     place = context.files.resolve(start, absolute(name.lstrip("/")))
+    if place is not None and place.file is not start.file:
+        _check_judged(start.file, place.file.name)
     if place is not None and place.found.kind == "dataset":
         _check(place.file.dataset(place.found), place.file, context, depth - 1)
 

@@ -61,6 +61,13 @@ class Box:
         """Number of elements along each axis; None without an end."""
         return tuple(None if h5s.UNLIMITED in axis[2:] else axis[2] * axis[3] for axis in self.axes)
 
+    def ends(self) -> tuple[int, ...]:
+        """The first element after it along each axis; 0 without an end."""
+        return tuple(
+            0 if h5s.UNLIMITED in (count, block) or not count else start + (count - 1) * stride + block
+            for start, stride, count, block in self.axes
+        )
+
 
 def box_of(space: h5s.SpaceID) -> Box | None:
     """The hyperslab that a dataspace selects; None when it is no regular one."""

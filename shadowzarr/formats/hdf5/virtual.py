@@ -210,10 +210,10 @@ class _Virtual:
             }
         except NotRegularError as error:
             raise NotInPlaceError(f"a virtual dataset of {error}") from error
+        if any(end > extent for end, extent in zip(theirs.ends(), found.shape, strict=True)):
+            raise NotInPlaceError("a virtual dataset whose source is smaller than what is taken of it")
         fixed = {n: axis[0] for n, axis in enumerate(ours.axes) if n not in pairs}
         fixed_source = {n: axis[0] for n, axis in enumerate(theirs.axes) if n not in pairs.values()}
-        if any(place >= found.shape[axis] for axis, place in fixed_source.items()):
-            along = {axis: [] for axis in along}
         return Mapped(found, along, pairs, fixed, fixed_source)
 
     def _edges(self, written: list[Mapped]) -> tuple[int, ...]:

@@ -101,9 +101,19 @@ def _check_structure(case: Case) -> None:
         assert case.root[node].shape == ()
     for one, other in case.want.get("same_object", []):
         assert _resolved(case, one) == _resolved(case, other)
-    assert len(case.rfs.get("sources", {})) == 1  # no bytes of another file under this one's name
+    assert sum("linked" not in entry for entry in case.rfs["sources"].values()) == 1
+    _check_other_files(case)
     if "document_bytes" in case.want.get("limits", {}) and case.size > 4096:
         assert case.size <= case.want["limits"]["document_bytes"]
+
+
+def _check_other_files(case: Case) -> None:
+    """No bytes of another file under this one's name: B37's chunks are told apart by their offsets."""
+    others = case.want.get("other_files", [])
+    named = {Path(url).name for url, entry in case.rfs["sources"].items() if "linked" in entry}
+    assert named <= {Path(other).name for other in others}
+    if "absent" in case.want and others:
+        assert named == {Path(other).name for other in others}
 
 
 def _resolved(case: Case, path: str) -> str:

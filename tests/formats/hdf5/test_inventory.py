@@ -49,29 +49,6 @@ def test_links_in_the_order_of_their_names(inventory: Inventory) -> None:
     assert (external.kind, external.file, external.target) == ("external", "other.h5", "/a")
 
 
-@pytest.mark.parametrize(
-    ("target", "where"),
-    [
-        ("/z/deep", "z/deep"),
-        ("deep/./x", "short"),
-        ("/z/soft/x", "short"),
-        ("/z/up/z/up/short", "short"),
-        ("/", ""),
-        ("up", ""),
-        ("//z//deep/", "z/deep"),
-    ],
-)
-def test_resolving_soft_links(inventory: Inventory, target: str, where: str) -> None:
-    resolved = inventory.resolve(found(inventory, "z"), target)
-    assert resolved is not None
-    assert resolved.path == where
-
-
-@pytest.mark.parametrize("target", ["/nowhere", "loop", "/ext", "/ext/b", "dangling", "/short/below"])
-def test_links_that_lead_nowhere(inventory: Inventory, target: str) -> None:
-    assert inventory.resolve(found(inventory, "z"), target) is None
-
-
 def test_addresses_are_those_of_references_also_behind_a_userblock(path: Path) -> None:
     with h5py.File(path, "w", userblock_size=512) as f:
         f["x"] = np.arange(3)
