@@ -208,6 +208,24 @@ def test_a_run_prints_its_summary_and_where_the_report_is(prefect_server, write_
     assert "config.yaml" in report
 
 
+def test_a_server_is_told_of_a_run_with_nothing_to_do_too(
+    prefect_server, write_config, archive, monkeypatch, capsys
+):
+    from prefect.client.orchestration import get_client
+
+    def flow_runs():
+        with get_client(sync_client=True) as client:
+            return {run.id: run for run in client.read_flow_runs()}
+
+    monkeypatch.setenv("PREFECT_API_URL", prefect_server)
+    before = flow_runs()
+    assert run_config(str(write_config()), changes=["dandisets.0.include=zzz/*"]) == 0
+    (run,) = (run for key, run in flow_runs().items() if key not in before)
+    assert (run.state.name, run.state.message) == ("Completed", "0 assets indexed")
+    assert "the include pattern 'zzz/*' matches no asset" in " ".join(capsys.readouterr().out.split())
+    assert len(archive.api.log) == 2
+
+
 def test_failures_are_told_once_where_both_streams_are_one(
     prefect_server, write_config, tmp_path, monkeypatch
 ):
