@@ -143,6 +143,7 @@ class _Comparison:
         """Read values where h5py, or we, may read them."""
         try:
             self._dataset = self._structure.original.readable(self._dataset)
+            self._pair = replace(self._pair, item=self._dataset)
         except NotToBeReadError as error:
             self.stop("not to be judged", Plain(str(error)), "a node")
         except READ_ERRORS as error:
@@ -197,7 +198,11 @@ class _Comparison:
         try:
             return take_members(node, kind, shape)
         except WrongMembersError as error:
-            self.stop("sequences" if kind.form is Form.RAGGED else "members", Plain(describe(kind)), Plain(str(error)))
+            self.stop(
+                "sequences" if kind.form is Form.RAGGED else "members",
+                Plain(describe(kind)),
+                Plain(str(error)),
+            )
         except Exception as error:  # noqa: BLE001 - zarr, codecs and the store may raise anything
             self.stop("unreadable references", "a node", Plain(f"{type(error).__name__}: {error}"))
         raise AssertionError  # stop raises

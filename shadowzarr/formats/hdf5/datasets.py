@@ -22,7 +22,7 @@ from .dimension_scales import dimension_names
 from .dtypes import DType, NotInPlaceError, bytes_codec, stored_dtype, struct_marks, zarr_data_type
 from .fill_values import json_fill
 from .foreign import open_foreign
-from .forms import Form, form_of
+from .forms import Form, form_of, refuse_misread
 from .h5_filters_to_codecs import NoCodecError
 from .heap_values import TEXT_CODEC, plan_references, plan_table, plan_text, table_itemsize, text_itemsize
 from .in_place import InPlace
@@ -56,9 +56,10 @@ def plan_dataset(dataset: h5py.Dataset, path: str, context: DatasetContext) -> P
     UnsupportedError
         The same with ``on_unsupported="error"``, and for what would have to be copied.
     """
+    names = dimension_names(dataset, path, context.resolver)  # before the plan, which may close the dataset
     plan = _plan(dataset, path, context)
     if isinstance(plan, ArrayPlan):
-        plan.dimension_names = dimension_names(dataset, path, context.resolver)
+        plan.dimension_names = names
     return plan
 
 
@@ -153,6 +154,7 @@ def _noted(plan: Plan, reason: str) -> Plan:
 def _plan_held(dataset: h5py.Dataset, form: Form, context: DatasetContext) -> Plan:
     """Values that h5py reads and the document holds."""
     tid = dataset.id.get_type()
+    refuse_misread(tid)
     with reading("its data type"):
         shown = dataset.dtype
     if form == "text":

@@ -41,14 +41,13 @@ def dimension_names(dataset: h5py.Dataset, path: str, resolver: ReferenceResolve
     tuple of (str or None)
         One for each axis; empty when no axis has a name, or what the file says does not fit the axes.
     """
-    if not dataset.shape:
-        return ()
     try:
         with reading():
-            names = _attached(dataset, resolver) or _of_scale(dataset, path)
+            shape = dataset.shape
+            names = (_attached(dataset, resolver) or _of_scale(dataset, path)) if shape else []
     except CannotRepresentError:
         return ()  # the attribute itself is left out by name, or the axes have no names for zarr
-    fits = len(names) == len(dataset.shape) and any(names)
+    fits = any(names) and len(names) == len(shape)
     return tuple(name if name and is_unicode(name) else None for name in names) if fits else ()
 
 
@@ -59,9 +58,9 @@ def _attached(dataset: h5py.Dataset, resolver: ReferenceResolver) -> list[str | 
     if tid.get_class() != h5t.VLEN or not tid.get_super().equal(h5t.STD_REF_OBJ):
         return []
     before = resolver.dangling
-    scales = [[resolver.path_of(reference) for reference in axis] for axis in dataset.attrs[SCALES]]
+    scales = [[resolver.name_of(reference) for reference in axis] for axis in dataset.attrs[SCALES]]
     resolver.dangling = before
-    return [axis[0].rpartition("/")[2] if len(axis) == 1 else None for axis in scales]
+    return [axis[0] if len(axis) == 1 else None for axis in scales]
 
 
 def _of_scale(dataset: h5py.Dataset, path: str) -> list[str | None]:
@@ -72,13 +71,14 @@ def _of_scale(dataset: h5py.Dataset, path: str) -> list[str | None]:
     numbers = _number(dataset, COORDINATES)
     if numbers is None or len(numbers) != len(dataset.shape):
         return []
-    names = _dimensions(dataset, path)
+    names = _dimensions(dataset)
     return [names.get(number) for number in numbers]
 
 
-def _dimensions(dataset: h5py.Dataset, path: str) -> dict[int, str]:
+def _dimensions(dataset: h5py.Dataset) -> dict[int, str]:
     """Dimensions by number, those of the dataset's own group and of the groups around it."""
     names: dict[int, str] = {}
+    path = dataset.name.strip("/")  # in its own file, which may be a linked one
     while path:
         path = path.rpartition("/")[0]
         group = dataset.file[f"/{path}"]

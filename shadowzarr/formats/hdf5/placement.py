@@ -8,11 +8,14 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass, field
+from typing import Any
 
-from .inventory import Failure, Inventory, StoredObject
+from h5py import h5r
+
+from .inventory import Failure, Inventory, StoredObject, address_of
 from .linked_files import HDF5File, LinkedFiles, Place
 from .object_names import absolute, child_path, printable, tree_order
-from .reasons import CannotRepresentError
+from .reasons import CannotRepresentError, reading
 from .references import ReferenceResolver
 
 Key = tuple[int, int]
@@ -169,3 +172,12 @@ class _LinkedResolver(ReferenceResolver):
                 "to which no link leads"
             )
         return super().path(address)
+
+    def name_of(self, reference: Any) -> str:
+        """As in a file alone, also of an object that is not linked."""
+        try:
+            return super().name_of(reference)
+        except CannotRepresentError:
+            with reading():
+                address = address_of(h5r.dereference(reference, self._linked.opened.file.id))
+            return self._linked.inventory.objects[address].path.rpartition("/")[2]

@@ -75,6 +75,10 @@ class ReferenceResolver:
             return NULL
         return self.path(address)
 
+    def name_of(self, reference: Any) -> str:
+        """The last part of the path of a reference's target; `NULL` for none."""
+        return self.path_of(reference).rpartition("/")[2]
+
     def region_of(self, reference: Any) -> dict[str, Any] | None:
         """The dataset and the selection of a region reference (HDF REST API, "Region Reference Types").
 

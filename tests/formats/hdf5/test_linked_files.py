@@ -213,6 +213,18 @@ def test_a_linked_file_that_was_replaced_is_noticed(path: Path, other: Path) -> 
     assert "SourceChangedError" in report.differences[0].references
 
 
+def test_axes_of_a_linked_dataset_are_named_by_its_own_scales(path: Path, generate: Callable) -> None:
+    with h5py.File(path.with_name("scales.h5"), "w") as f:
+        f["g/x"], f["g/time"], f["space"] = np.zeros((3, 2)), np.arange(3), np.arange(2)
+        for axis, name in enumerate(("g/time", "space")):
+            f[name].make_scale()
+            f["g/x"].dims[axis].attach_scale(f[name])
+    link(path, ext=("scales.h5", "/g"))
+    made = generate()
+    assert made.metadata("ext/x")["dimension_names"] == ["time", "space"]
+    assert is_equal(path, made)
+
+
 @pytest.fixture
 def files(path: Path) -> Iterator[LinkedFiles]:
     with h5py.File(path, "w") as f:

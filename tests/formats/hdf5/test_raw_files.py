@@ -116,6 +116,19 @@ def test_what_must_not_or_cannot_be_read(
     assert allowed["secret"].tobytes() == Path("/etc/hostname").read_bytes()[:2]
 
 
+def test_axes_of_copied_values_have_names(path: Path, generate: Callable) -> None:
+    raw(path, "a.raw", DATA[:30])
+    external(path, "d", ("a.raw", 0, DATA.nbytes))
+    with h5py.File(path, "a") as f:
+        f["time"] = np.arange(40)
+        f["time"].make_scale()
+        f["d"].dims[0].attach_scale(f["time"])
+    made = generate()
+    assert made.is_inline("d")
+    assert made.metadata("d")["dimension_names"] == ["time", None]
+    assert verify_rfs(made.rfs, mode="full").equal
+
+
 def test_text_in_raw_files_is_copied(path: Path, generate: Callable) -> None:
     path.with_name("a.raw").write_bytes(b"ab\0cde")
     external(path, "d", ("a.raw", 0, 6), shape=(2,), dtype="S3")
