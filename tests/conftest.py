@@ -21,6 +21,11 @@ ROOT = Path(__file__).resolve().parents[1]
 SHARED = ROOT.parent / "shared"
 
 
+def pytest_make_parametrize_id(val: object) -> str | None:
+    """Names of parameters without addresses, so that all test processes agree on them."""
+    return type(val).__name__ if type(val).__module__.startswith("h5py") else None
+
+
 @pytest.fixture(scope="session")
 def shared() -> Path:
     """The folder of handed-in files; tests that want it skip when it is not there."""
