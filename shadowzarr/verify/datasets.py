@@ -211,7 +211,7 @@ class _Comparison:
         shape = self._dataset.shape
         chunk_shape = self._dataset.chunks or (shape and (1, *shape[1:]))
         for region in self._choice.regions(self._path, shape, chunk_shape, POINTER_BYTES):
-            original = self._read_elements(region)
+            original = self._read_elements(kind, region)
             try:
                 found = member.first_difference(original, region, self.leads)
             except Exception as error:  # noqa: BLE001 - zarr, codecs and the store may raise anything
@@ -222,18 +222,19 @@ class _Comparison:
             self._tally.count("chunks", chunks_in(region, chunk_shape))
             self._tally.count("bytes", _nbytes(original))
 
-    def _read_elements(self, region: Region) -> Any:
+    def _read_elements(self, kind: Kind, region: Region) -> Any:
         """A region as h5py shows it, in an array also when it is one element that is itself an array."""
         try:
-            if region:
-                return self._dataset[region]
-            item = self._dataset[()]
+            if self._dataset.dtype.hasobject or kind.form is not Form.COMPOUND:
+                values = self._dataset[region] if region else self._dataset[()]
+            else:
+                values = read_dataset(self._dataset, region, replace(kind, axes=()), region)
         except READ_ERRORS as error:
             self.stop("unreadable original", Plain(str(error)), "a group")
-        if isinstance(item, np.void) or self._dataset.dtype.subdtype is not None:
-            return np.asarray(item)
+        if region or isinstance(values, np.void) or kind.form is Form.COMPOUND or kind.axes:
+            return np.asarray(values)
         holder = np.empty((), dtype=object)
-        holder[()] = item
+        holder[()] = values
         return holder
 
     def _opened(self) -> Any:
@@ -373,7 +374,7 @@ def read_dataset(dataset: h5py.Dataset, selection: Region, kind: Kind, region: R
     try:
         values = dataset[selection] if selection else dataset[()]
     except OSError:
-        if kind.form is Form.COMPOUND and not dataset.dtype.hasobject:
+        if kind.form in (Form.COMPOUND, Form.PLAIN) and not dataset.dtype.hasobject:
             return _unconverted_values(dataset, selection)
         if kind.form is not Form.TEXT or dataset.chunks is None:
             raise

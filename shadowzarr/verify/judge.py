@@ -138,9 +138,9 @@ def _compare(original: Original, references: References, tally: Tally, choice: C
 def _specifications(structure: Structure) -> str:
     """Path of the group of cached specifications."""
     root = structure.pairs[0]
-    if ".specloc" not in root.item.attrs:
-        return SPECIFICATIONS
     try:
+        if ".specloc" not in root.item.attrs:
+            return SPECIFICATIONS
         target = structure.original.target(root.item.attrs[".specloc"], root.item)
     except READ_ERRORS:
         return SPECIFICATIONS

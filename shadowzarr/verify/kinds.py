@@ -7,8 +7,9 @@ sequences) to the kind of a zarr array. It does not look at what the references 
 
 from __future__ import annotations
 
+import itertools
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any
 
@@ -47,6 +48,8 @@ class Kind:
         Of a compound, in order.
     item : Kind or None
         Of a sequence: what it holds.
+    overlaps : bool
+        Of a compound: whether h5py reads one field over another.
     uses : tuple of str
         Rows of the table of mappings that this kind relies on.
     """
@@ -58,6 +61,7 @@ class Kind:
     fields: tuple[tuple[str, Kind], ...] = ()
     item: Kind | None = None
     uses: tuple[str, ...] = ()
+    overlaps: bool = False
 
     @property
     def reference_fields(self) -> list[str]:
@@ -125,11 +129,14 @@ def _compound(dtype: np.dtype[Any]) -> Kind:
     if dtype.itemsize != sum(dtype.fields[name][0].itemsize for name in dtype.names):
         uses.append(mappings.COMPOUND_PADDING)
     inherited = {use for _, kind in fields for use in kind.uses} - {mappings.ARRAY_TYPE}
-    return Kind(Form.COMPOUND, fields=fields, uses=(*uses, *sorted(inherited - set(uses))))
+    ends = sorted((dtype.fields[name][1], dtype.fields[name][0].itemsize) for name in dtype.names)
+    overlaps = any(start + size > after for (start, size), (after, _) in itertools.pairwise(ends))
+    rows = (*uses, *sorted(inherited - set(uses)))
+    return Kind(Form.COMPOUND, fields=fields, uses=rows, overlaps=overlaps)
 
 
 def _with(kind: Kind, *, axes: tuple[int, ...], uses: tuple[str, ...]) -> Kind:
-    return Kind(kind.form, kind.dtype, kind.label, axes, kind.fields, kind.item, uses)
+    return replace(kind, axes=axes, uses=uses)
 
 
 def fits_struct(kind: Kind, *, in_group: bool = False) -> bool:
@@ -207,6 +214,8 @@ def misread(kind: Kind) -> str:
         if _has_regions(kind.item):
             return "h5py 3.16 crashes when it reads sequences of region references"
         return misread(kind.item)
+    if kind.overlaps:
+        return "h5py 3.16 reads one field of the compound over another"
     return next((why for why in (misread(field) for _, field in kind.fields) if why), "")
 
 

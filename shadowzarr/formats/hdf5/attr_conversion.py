@@ -15,7 +15,7 @@ import h5py
 import numpy as np
 from h5py import h5a, h5t
 
-from .forms import refuse_sequences
+from .forms import refuse_misread
 from .object_names import decode_name, encode_name, is_unicode
 from .reasons import CannotRepresentError, reading
 from .references import ReferenceResolver
@@ -104,7 +104,7 @@ def _convert(item: Any, name: str, resolver: ReferenceResolver, nodes: Set[str])
             return _references(resolver.paths(addresses).tolist(), nodes)
         if tid.get_class() == h5t.OPAQUE and attribute.shape is not None:
             return _opaque(attribute, tid)
-        refuse_sequences(tid)
+        refuse_misread(tid)
         value = item.attrs[name]
     return to_json(value, resolver, nodes)
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from .array_plan import ArrayPlan
 from .dataset_values import DatasetValues, padded
-from .dtypes import DType, NotInPlaceError, bytes_codec, check_parts, struct_marks, zarr_data_type
+from .dtypes import DType, NotInPlaceError, bytes_codec, check_parts, flattened, struct_marks, zarr_data_type
 from .fill_values import json_fill, stored_fill
 from .inline_budget import InlineBudget
 from .reasons import CannotRepresentError
@@ -77,8 +77,9 @@ def packed_dtype(shown: DType) -> DType:
     CannotRepresentError
         When Zarr has no such type.
     """
+    shown = flattened(shown)
     if shown.subdtype is not None:
-        return np.dtype((packed_dtype(shown.subdtype[0]), shown.shape))
+        return np.dtype((packed_dtype(shown.base), shown.shape))
     if shown.names is not None:
         return np.dtype([(name, packed_dtype(shown[name])) for name in shown.names])
     return target_dtype(shown)

@@ -259,6 +259,32 @@ def has_misread_sequences(tid: h5t.TypeID) -> bool:
             return False
 
 
+def has_overlapping_fields(tid: h5t.TypeID) -> bool:
+    """Whether h5py gives a field more bytes than it has, into those of the next (bfloat16 as float32).
+
+    h5py 3.16 keeps the file's offsets then, and HDF5 writes the values over one another.
+    """
+    match tid.get_class():
+        case h5t.VLEN | h5t.ARRAY:
+            return has_overlapping_fields(tid.get_super())
+        case h5t.COMPOUND:
+            numbers = range(tid.get_nmembers())
+            members = [(tid.get_member_offset(n), tid.get_member_type(n)) for n in numbers]
+            starts = sorted(start for start, _ in members)
+            ends = dict(zip(starts, [*starts[1:], tid.get_size()], strict=True))
+            return any(
+                _overlaps(member, ends[start] - start) or has_overlapping_fields(member)
+                for start, member in members
+            )
+        case _:
+            return False
+
+
+def _overlaps(tid: h5t.TypeID, room: int) -> bool:
+    shown = _dtype_or_none(tid)
+    return shown is not None and not shown.hasobject and shown.itemsize > room
+
+
 def has_sequences_of_regions(tid: h5t.TypeID, *, inside: bool = False) -> bool:
     """Whether a datatype holds sequences of region references, which crash h5py when read repeatedly."""
     match tid.get_class():

@@ -9,7 +9,7 @@ from typing import Literal
 
 from h5py import h5t
 
-from .dtypes import has_misread_sequences, has_sequences_of_regions
+from .dtypes import has_misread_sequences, has_overlapping_fields, has_sequences_of_regions
 from .reasons import CannotRepresentError
 
 Form = Literal["plain", "text", "reference", "table", "nested"]
@@ -59,8 +59,8 @@ def _compound(tid: h5t.TypeCompoundID) -> Form:
     return "nested" if has_arrays or "nested" in forms else "table"
 
 
-def refuse_sequences(tid: h5t.TypeID) -> None:
-    """Refuse sequences that h5py must not be asked for.
+def refuse_misread(tid: h5t.TypeID) -> None:
+    """Refuse values that h5py must not be asked for.
 
     Raises
     ------
@@ -73,3 +73,5 @@ def refuse_sequences(tid: h5t.TypeID) -> None:
         )
     if has_sequences_of_regions(tid):
         raise CannotRepresentError("sequences of region references, which crash h5py")
+    if has_overlapping_fields(tid):
+        raise CannotRepresentError("a compound with a field that h5py reads over the next one")

@@ -40,7 +40,7 @@ def plan_text(values: DatasetValues, budget: InlineBudget) -> ArrayPlan:
     text of fixed length, ``variable_length_bytes`` otherwise.
     """
     budget.check(values.written_elements())
-    axes = values.dataset.dtype.shape
+    axes = values.dtype.shape
     found = {(*region.coordinates, *(0,) * len(axes)): values.read(region) for region in values.regions()}
     shape, chunk_shape = (*values.shape, *axes), (*values.chunk_shape, *axes)
     plan = plan_texts(chunk_shape, found, shape, _text_fill(values), _fixed_length(values))
@@ -100,7 +100,7 @@ def _make_bytes(plan: ArrayPlan, found: Mapping[Any, Any], fill: bytes, length: 
 def plan_references(values: DatasetValues, resolver: ReferenceResolver, budget: InlineBudget) -> ArrayPlan:
     """Object references as the paths of their targets; null and dangling ones are empty."""
     budget.check(values.written_elements() * _BYTES_PER_ADDRESS)
-    axes = values.dataset.dtype.shape
+    axes = values.dtype.shape
     memory_type = h5t.array_create(h5t.STD_REF_OBJ, axes) if axes else h5t.STD_REF_OBJ
     shape, chunk_shape = (*values.shape, *axes), (*values.chunk_shape, *axes)
     plan = ArrayPlan(shape, chunk_shape, "string", [TEXT_CODEC], "", {"_DTYPE": "object_reference"})
@@ -325,8 +325,7 @@ def _text_fill(values: DatasetValues) -> bytes:
 
 
 def _fixed_length(values: DatasetValues) -> int | None:
-    dtype = values.dataset.dtype
-    base = dtype.subdtype[0] if dtype.subdtype is not None else dtype
+    base = values.dtype.base
     return base.itemsize if base.kind == "S" else None
 
 

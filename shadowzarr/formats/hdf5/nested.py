@@ -20,9 +20,9 @@ from ...hdf5_types.memory import element_type
 from .array_plan import ArrayPlan, GroupPlan, Plan
 from .copies import narrowed, packed_dtype
 from .dataset_values import TARGET_BYTES, DatasetValues, padded
-from .dtypes import DType, NotInPlaceError, bytes_codec, check_parts, struct_marks, zarr_data_type
+from .dtypes import DType, NotInPlaceError, bytes_codec, check_parts, flattened, struct_marks, zarr_data_type
 from .fill_values import is_shown, json_fill
-from .forms import form_of, refuse_sequences
+from .forms import form_of
 from .h5_chunk_utils import inline_chunk_shape
 from .heap_values import TEXT_CODEC, note_dangling, objects, plan_texts, text_itemsize
 from .inline_budget import InlineBudget
@@ -51,7 +51,6 @@ def plan_nested(values: DatasetValues, resolver: ReferenceResolver, budget: Inli
         When h5py cannot read them, a part has no form, or there is no room.
     """
     tid = values.dataset.id.get_type()
-    refuse_sequences(tid)
     budget.check(math.prod(values.shape) * max(_POINTER_BYTES, tid.get_size()))
     before = resolver.dangling
     plan = plan_values(tid, _whole(values), resolver)
@@ -94,9 +93,8 @@ def plan_values(tid: h5t.TypeID, values: Values, resolver: ReferenceResolver) ->
 
 def _whole(values: DatasetValues) -> Values:
     """Everything in one array; what was never written is the fill value, zero or empty."""
-    shown = values.dataset.dtype
-    base, axes = shown.subdtype if shown.subdtype is not None else (shown, ())
-    whole = np.zeros((*values.shape, *axes), base)
+    base = values.dtype.base
+    whole = np.zeros((*values.shape, *values.dtype.shape), base)
     if is_shown(values.dataset.id.get_create_plist()):
         with reading("its fill value"):
             whole[...] = values.dataset.fillvalue
@@ -161,9 +159,8 @@ def _sequences(item: h5t.TypeID, values: Values, resolver: ReferenceResolver) ->
 def _nothing(tid: h5t.TypeID) -> Values:
     """No values of a datatype."""
     with reading("its data type"):
-        dtype = tid.dtype
-    base, axes = dtype.subdtype if dtype.subdtype is not None else (dtype, ())
-    return np.zeros((0, *axes), base)
+        dtype = flattened(tid.dtype)
+    return np.zeros((0, *dtype.shape), dtype.base)
 
 
 def _columns(tid: h5t.TypeCompoundID, values: Values, resolver: ReferenceResolver) -> GroupPlan:

@@ -171,6 +171,29 @@ def test_sequences_that_h5py_must_not_be_asked_for(tid: Any, is_misread: bool, h
     assert dtypes.has_sequences_of_regions(tid) is has_regions
 
 
+def bfloat16(size: int) -> Any:
+    tid = h5t.IEEE_F32LE.copy()
+    tid.set_fields(15, 7, 8, 0, 7)
+    tid.set_precision(16)
+    tid.set_size(size)
+    return tid
+
+
+@pytest.mark.parametrize(
+    ("tid", "overlaps"),
+    [
+        (compound(("a", 0, bfloat16(2)), ("b", 2, h5t.STD_I16LE), size=4), True),
+        (compound(("b", 2, h5t.STD_I16LE), ("a", 0, bfloat16(2)), size=4), True),
+        (compound(("a", 0, bfloat16(2)), ("b", 4, h5t.STD_I16LE), size=6), False),
+        (compound(("a", 0, bfloat16(4)), ("b", 4, h5t.STD_I16LE), size=6), False),
+        (h5t.vlen_create(compound(("a", 0, bfloat16(2)), ("b", 2, bfloat16(2)), size=4)), True),
+        (compound(("a", 0, h5t.vlen_create(h5t.STD_I8LE)), ("b", 16, h5t.STD_I8LE), size=17), False),
+    ],
+)
+def test_fields_that_h5py_reads_over_one_another(tid: Any, overlaps: bool) -> None:
+    assert dtypes.has_overlapping_fields(tid) is overlaps
+
+
 @pytest.mark.parametrize("dtype", [np.dtype("g"), np.dtype("G"), np.dtype(object)])
 def test_types_that_zarr_lacks(dtype: np.dtype) -> None:
     if dtype.itemsize in (8, 16) and dtype.kind in "f" and np.dtype("g").itemsize == 8:

@@ -247,3 +247,36 @@ def test_verification_agrees(path: Path, kind: str) -> None:
     rfs = generate_rfs(path)
     assert verify_rfs(rfs, mode="full").differences == []
     assert not rfs.get("skipped")
+
+
+def test_values_that_h5py_reads_over_one_another_are_not_read(
+    path: Path, generate: Callable, add_low_level: Callable
+) -> None:
+    short = h5t.IEEE_F32LE.copy()
+    short.set_fields(15, 7, 8, 0, 7)
+    short.set_precision(16)
+    short.set_size(2)
+    tid = h5t.create(h5t.COMPOUND, 4)
+    tid.insert(b"a", 0, short)
+    tid.insert(b"b", 2, h5t.STD_I16LE)
+    add_low_level("d", tid, (3,), raw=bytes(12))
+    with h5py.File(path, "a") as f:
+        h5a.create(f.id, b"a", tid, h5s.create_simple((3,)))
+    made = generate()
+    assert "over the next one" in made.skipped()["/d"]
+    assert "over the next one" in made.skipped()["/@a"]
+    assert verify_rfs(made.rfs, path).differences == []
+
+
+def test_arrays_of_arrays_in_a_compound(path: Path, generate: Callable, add_low_level: Callable) -> None:
+    inner = h5t.array_create(h5t.array_create(h5t.STD_I16LE, (2,)), (3,))
+    for name, gap in (("packed", 0), ("copied", 1)):
+        tid = h5t.create(h5t.COMPOUND, 12 + gap)
+        tid.insert(b"m", gap, inner)
+        raw = b"".join(bytes(gap) + np.arange(6 * n, 6 * n + 6, dtype="<i2").tobytes() for n in range(2))
+        add_low_level(name, tid, (2,), raw=raw)
+    made = generate()
+    for name in ("packed", "copied"):
+        assert made[name]["m"]["5"].tolist() == [5, 11]
+        assert made.attributes(name) == {"_ARRAY_FIELDS": [{"field": ["m"], "shape": [3, 2]}]}
+    assert verify_rfs(made.rfs, path, mode="full").differences == []
