@@ -122,7 +122,6 @@ def record():
         (h5t.STD_I32LE, UNDEFINED),
         (h5t.STD_I32LE, None),
     ],
-    ids=str,
 )
 def test_fill_values(tid, fill):
     properties = h5p.create(h5p.DATASET_CREATE)

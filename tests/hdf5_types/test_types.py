@@ -125,7 +125,7 @@ REST = {
 }
 
 
-@pytest.mark.parametrize(("tid", "described"), DOCUMENTED, ids=lambda value: str(value)[:30])
+@pytest.mark.parametrize(("tid", "described"), DOCUMENTED)
 def test_what_the_rest_document_shows(tid, described):
     assert type_to_json(tid) == described
     assert type_from_json(described).equal(tid)
