@@ -22,7 +22,8 @@ FILL_TIMES = {"ifset": h5d.FILL_TIME_IFSET, "alloc": h5d.FILL_TIME_ALLOC, "never
 PLUGINS = ("Blosc", "Blosc2", "Bitshuffle", "BZip2", "LZ4", "Zstd")
 FOR_HEAPS = ("shuffle", "gzip", "fletcher32", "lzf")
 """Filters for values in heaps; the others crash HDF5, or the plug-in, while it writes such a dataset."""
-FILTERS = (*FOR_HEAPS, "szip", "scaleoffset", "nbit")
+FOR_NUMBERS = ("szip", "scaleoffset", "nbit")
+FILTERS = (*FOR_HEAPS, *FOR_NUMBERS)
 
 
 @dataclass(frozen=True)
@@ -95,12 +96,18 @@ def datasets(draw: st.DrawFn) -> Dataset:
         draw(st.sampled_from(("ifset", "ifset", "alloc", "never"))),
         edges,
         growing,
-        tuple(filters),
+        _in_order(filters),
         draw(st.integers(0, 2**16)),
         draw(st.booleans()),
         draw(st.sampled_from((1.0, 1.0, 0.5, 0.0))),
         draw(st.sampled_from((0, 0, 1, 2))) if chunked and kind.name not in IS_HEAP else 0,
     )
+
+
+def _in_order(filters: list[str]) -> tuple[str, ...]:
+    """A filter that has to see the numbers comes first, and alone: HDF5 overruns its buffers otherwise."""
+    first = [name for name in filters if name in FOR_NUMBERS][:1]
+    return (*first, *(name for name in filters if name not in FOR_NUMBERS))
 
 
 def _edge(draw: st.DrawFn, extent: int, grows: bool) -> int:
@@ -247,7 +254,7 @@ def _write_piece(
 def _write_masked(dataset: h5py.Dataset, spec: Dataset, source: random.Random) -> None:
     """Chunks that skipped their filters, or all of them but gzip."""
     number = dataset.id.get_create_plist().get_nfilters()
-    if not spec.masked or not number or 0 in dataset.shape or dataset.dtype.hasobject:
+    if not spec.masked or not number or 0 in dataset.shape:
         return
     size = int(np.prod(dataset.chunks)) * dataset.id.get_type().get_size()
     names = [dataset.id.get_create_plist().get_filter(at)[0] for at in range(number)]

@@ -31,7 +31,7 @@ NAMES = (
 )
 LINKS = ("hard", "soft", "relative", "dangling", "cycle", "external", "type", "soft to group")
 
-REFUSED = ("version out of bounds", "unusual datatype")
+REFUSED = ("version out of bounds", "unusual datatype", "filter returned failure")
 """What HDF5 says of a type that it does not write into a file of this format; the file goes without."""
 
 
@@ -95,6 +95,8 @@ def write_file(path: Path, spec: File) -> dict[str, Dataset]:
                 made = write_dataset(parent, name, dataset, list(targets))
             except (ValueError, OSError) as error:
                 if any(each in str(error) for each in REFUSED):
+                    if name in parent:
+                        del parent[name]
                     continue
                 raise
             targets.append(made)
@@ -112,7 +114,9 @@ def write_file(path: Path, spec: File) -> dict[str, Dataset]:
 
 def _add_link(file: h5py.File, kind: str, source: random.Random, paths: list[str]) -> None:
     name, target = f"link {kind}", source.choice(paths)
-    with contextlib.suppress(OSError, RuntimeError, TypeError):  # of what h5py cannot open
+    with contextlib.suppress(
+        OSError, RuntimeError, TypeError, KeyError, AttributeError
+    ):  # of what h5py cannot open
         match kind:
             case "hard":
                 file[f"c/{name}"] = file[target]
