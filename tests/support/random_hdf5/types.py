@@ -286,7 +286,6 @@ PLAIN: tuple[Datatype, ...] = (
         "compound with array",
         ("a", _array_of(_std("STD_I16LE"), (3,))),
         ("b", _std("STD_U8LE")),
-        may_be_left_out=True,
     ),
     _plain_compound("compound with opaque", ("o", lambda: _opaque(3, b"t")), ("b", _std("STD_B8LE"))),
 )
