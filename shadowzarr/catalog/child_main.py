@@ -32,7 +32,7 @@ Job = tuple[str, tuple[Any, ...], bool]
 def main(arguments: Sequence[str]) -> None:
     """Serve jobs until the pipe of jobs closes; arguments are three descriptors, then modules."""
     job_fd, result_fd, life_line = (int(number) for number in arguments[:3])
-    _end_with_parent(life_line)
+    end_with_parent(life_line)
     faulthandler.enable()
     with os.fdopen(job_fd, "rb") as jobs, os.fdopen(result_fd, "wb") as results:
         serve(jobs, results, preload=arguments[3:])
@@ -80,8 +80,14 @@ def _run(job: Job, results: BinaryIO) -> tuple[str, Any]:
         return JOB_ERROR, portable(error)
 
 
-def _end_with_parent(life_line: int) -> None:
-    """Die when the life line closes, even while native code holds the interpreter."""
+def end_with_parent(life_line: int) -> None:
+    """Die when the life line closes, even while native code holds the interpreter.
+
+    Parameters
+    ----------
+    life_line : int
+        Descriptor of the reading end of a pipe whose other end the parent alone has.
+    """
     if hasattr(fcntl, "F_SETSIG"):  # Linux: the kernel kills, no thread of ours has to run
         fcntl.fcntl(life_line, fcntl.F_SETOWN, os.getpid())
         fcntl.fcntl(life_line, fcntl.F_SETSIG, signal.SIGKILL)

@@ -19,6 +19,7 @@ from typing import Final
 from cyclopts import App, CycloptsError
 
 from ..errors import ShadowzarrError
+from . import supervised
 from .usage import CALLED_WRONGLY, one_line, usage_text
 
 FAILED: Final = 1
@@ -79,6 +80,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if debug:
         given.remove(DEBUG)
     try:
+        if arguments is None and supervised.is_wanted(given):
+            return supervised.run([*given, *[DEBUG] * debug])
         with _notices():
             code = _app(given)(given, exit_on_error=False, print_error=False)
         sys.stdout.flush()
