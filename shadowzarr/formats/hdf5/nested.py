@@ -98,6 +98,9 @@ def _whole(values: DatasetValues) -> Values:
     if is_shown(values.dataset.id.get_create_plist()):
         with reading("its fill value"):
             whole[...] = values.dataset.fillvalue
+    if 0 not in values.shape and not any(True for _ in values.regions()):
+        with reading():  # what h5py cannot read it cannot read either when nothing was written
+            values.dataset[(slice(0, 1),) * len(values.shape)]
     for region in values.regions():
         if whole.ndim:
             whole[region.selection] = values.read(region)

@@ -280,3 +280,13 @@ def test_arrays_of_arrays_in_a_compound(path: Path, generate: Callable, add_low_
         assert made[name]["m"]["5"].tolist() == [5, 11]
         assert made.attributes(name) == {"_ARRAY_FIELDS": [{"field": ["m"], "shape": [3, 2]}]}
     assert verify_rfs(made.rfs, path, mode="full").differences == []
+
+
+def test_what_h5py_cannot_read_is_left_out_also_when_nothing_was_written(
+    path: Path, generate: Callable, add_low_level: Callable
+) -> None:
+    row = h5t.py_create(np.dtype([("a", "<i4"), ("s", h5py.string_dtype())]), logical=True)
+    add_low_level("d", h5t.vlen_create(row), (2,))
+    made = generate()
+    assert "h5py cannot read it" in made.skipped()["/d"]
+    assert verify_rfs(made.rfs, path).differences == []
