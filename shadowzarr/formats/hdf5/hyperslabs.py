@@ -53,6 +53,10 @@ class Box:
         """The axis without an end; None when there is none."""
         return next((n for n, axis in enumerate(self.axes) if h5s.UNLIMITED in axis[2:]), None)
 
+    def within(self, shape: tuple[int, ...]) -> Box:
+        """The same spelled out, when it is `EVERYTHING`."""
+        return self if self.axes else Box(tuple((0, 1, 1, extent) for extent in shape))
+
     def with_axis(self, number: int, axis: Axis) -> Box:
         """The same with another axis."""
         return Box((*self.axes[:number], axis, *self.axes[number + 1 :]))
@@ -67,6 +71,10 @@ class Box:
             0 if h5s.UNLIMITED in (count, block) or not count else start + (count - 1) * stride + block
             for start, stride, count, block in self.axes
         )
+
+
+EVERYTHING = Box(())
+"""All of a dataset, whatever its shape."""
 
 
 def box_of(space: h5s.SpaceID) -> Box | None:

@@ -28,6 +28,9 @@ from .reasons import CannotRepresentError, reading
 MAX_FILES = 64
 """Files that are open at a time beside the first."""
 
+MAX_TRIED = 20_000
+"""Times that another file is opened, or looked for in vain, sources of virtual datasets included."""
+
 MAX_DEPTH = 16
 """Links from file to file on the way from the first file to another."""
 
@@ -114,7 +117,7 @@ class LinkedFiles:
         self.neighbourhood = Neighbourhood(first.source.url, allow_external)
         self._stack = stack
         self._open = {_identity(self.first.location): self.first}
-        self._failed: dict[str, CannotRepresentError] = {}
+        self._failed: dict[str, tuple[type[CannotRepresentError], str]] = {}
         self._numbers = 0
 
     def other(self, name: str, holder: HDF5File) -> HDF5File:
@@ -158,11 +161,16 @@ class LinkedFiles:
 
     def _known(self, location: str) -> HDF5File | None:
         if location in self._failed:
-            raise self._failed[location]
+            kind, reason = self._failed[location]
+            raise kind(reason)
         return self._open.get(_identity(location))
 
     @contextlib.contextmanager
     def _opened(self, location: str, name: str, depth: int) -> Iterator[HDF5File]:
+        if self._numbers + len(self._failed) >= MAX_TRIED:
+            raise CannotRepresentError(
+                f"the file {printable(name)}: more than {MAX_TRIED:,} other files are named"
+            )
         with contextlib.ExitStack() as stack:
             try:
                 opened = stack.enter_context(open_source(location, None))
@@ -173,8 +181,8 @@ class LinkedFiles:
                 ):
                     raise  # that says something of the connection or the moment, and nothing of the file
                 kind = MissingFileError if isinstance(error, SourceNotFoundError) else CannotRepresentError
-                self._failed[location] = kind(f"the file {printable(name)}: {error}")
-                raise self._failed[location] from error
+                self._failed[location] = kind, f"the file {printable(name)}: {error}"
+                raise kind(self._failed[location][1]) from error
             self._numbers += 1
             yield HDF5File(opened, opened.source.url, self._numbers, depth, inventory)
 

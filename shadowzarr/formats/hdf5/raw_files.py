@@ -20,13 +20,14 @@ from ...access.sources import Source, describe
 from ...errors import SourceNotFoundError
 from ...refs.byte_range import FileRange
 from .array_plan import ArrayPlan, Slabs
+from .chunk_grid import joined, largest_divisor
 from .dataset_context import DatasetContext
 from .dtypes import DType, NotInPlaceError, stored_dtype
 from .h5_chunk_utils import ChunkTable, cut_axis, slab_height
 from .in_place import INLINE_BELOW, InPlace
 from .object_names import decode_name, printable
 from .reasons import CannotRepresentError, reading
-from .virtual import FEW_CHUNKS, LEAST_CHUNK_BYTES, largest_divisor
+from .virtual import FEW_CHUNKS, LEAST_CHUNK_BYTES
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +162,7 @@ def _cut(
                 np.zeros(len(rows), np.uint32),
             )
         )
-    plan.elsewhere = [(url, _joined(parts)) for url, parts in tables.items()]
+    plan.elsewhere = [(url, joined(parts)) for url, parts in tables.items()]
     return plan
 
 
@@ -178,12 +179,3 @@ def _chunk_shape(
         height = largest_divisor(height, max(1, context.contiguous_chunk_bytes // row))
         return (*(1 for _ in shape[:axis]), height, *shape[axis + 1 :])
     raise NotInPlaceError("its raw files end in the middle of an element")
-
-
-def _joined(parts: list[ChunkTable]) -> ChunkTable:
-    return ChunkTable(
-        np.concatenate([part.coordinates for part in parts]),
-        np.concatenate([part.offsets for part in parts]),
-        np.concatenate([part.nbytes for part in parts]),
-        np.concatenate([part.filter_masks for part in parts]),
-    )

@@ -14,25 +14,35 @@ from typing import Any
 
 import h5py
 import numpy as np
-import numpy.typing as npt
 from h5py import h5d
 
 from ...access.sources import Source
 from .array_plan import ArrayPlan
 from .chunk_codecs import encode
+from .chunk_grid import (
+    Grid,
+    Indices,
+    check_disjoint,
+    is_one_piece,
+    joined,
+    largest_divisor,
+    missing,
+    no_chunks,
+    product,
+)
 from .dataset_context import DatasetContext
 from .dtypes import DType, NotInPlaceError, stored_dtype
 from .fill_values import stored_fill
 from .h5_chunk_utils import ChunkTable
 from .h5_filters_to_codecs import CodecChain, NoCodecError
-from .hyperslabs import Box, NotRegularError, Segment, paired_axes, segments
+from .hyperslabs import NotRegularError, Segment, paired_axes, segments
 from .in_place import InPlace
 from .linked_files import HDF5File, Place
 from .object_names import absolute
 from .other_files import MissingFileError
 from .reasons import CannotRepresentError, reading
 from .userblock import offset_shift
-from .virtual_sources import EVERYTHING, SAME_FILE, VirtualSource, virtual_sources
+from .virtual_sources import SAME_FILE, VirtualSource, virtual_sources
 
 MOST_CHUNKS = 4_000_000
 """Chunks of the virtual dataset that are looked at."""
@@ -45,8 +55,6 @@ FEW_CHUNKS = 1000
 """More chunks than this, and smaller ones than that, are not worth a request each."""
 
 _ANY_SIZE = 2**63
-
-Indices = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,9 +205,10 @@ class _Virtual:
 
     def _paired(self, mapping: VirtualSource, found: Found) -> Mapped:
         """A mapping, axis by axis."""
-        ours, theirs = _whole(mapping.virtual, self._shape), _whole(mapping.source, found.shape)
+        ours, theirs = mapping.virtual, mapping.source
         if ours is None or theirs is None:
             raise NotInPlaceError("a virtual dataset of selections that are no regular hyperslabs")
+        ours, theirs = ours.within(self._shape), theirs.within(found.shape)
         if len(theirs.axes) != len(found.shape) or len(ours.axes) != len(self._shape):
             raise NotInPlaceError("a virtual dataset whose source has another number of axes than it says")
         try:
@@ -290,10 +299,10 @@ class _Virtual:
             if len(table) or held:
                 plan.sources += [found.file] if found.file not in plan.sources else []
             if found.fill != self._fill.tobytes():
-                filled.setdefault(found.fill, []).append(_missing(grid.ours, table, held))
-        _check_disjoint(taken)
+                filled.setdefault(found.fill, []).append(missing(grid.ours, table, held))
+        check_disjoint(taken)
         self._add_filled(plan, {fill: np.concatenate(rows) for fill, rows in filled.items()})
-        plan.elsewhere = [(url, _joined(parts)) for url, parts in tables.items()]
+        plan.elsewhere = [(url, joined(parts)) for url, parts in tables.items()]
 
     def _add_filled(self, plan: ArrayPlan, filled: dict[bytes, Indices]) -> None:
         """Chunks that the sources lack and that show the sources' fill value, not the virtual dataset's."""
@@ -310,7 +319,7 @@ class _Virtual:
             plan.inline.update({(*row, *(0,) * len(self._axes)): data for row in rows.tolist()})
         self._context.budget.charge(added)
 
-    def _grid(self, item: Mapped, edges: tuple[int, ...]) -> _Grid:
+    def _grid(self, item: Mapped, edges: tuple[int, ...]) -> Grid:
         """The chunks that a mapping covers, and the element of the source at which each begins."""
         ours: list[Indices] = []
         theirs: dict[int, Indices] = {}
@@ -327,7 +336,7 @@ class _Virtual:
         every = [
             theirs[item.pairs[axis]] if axis in item.pairs else part * 0 for axis, part in enumerate(ours)
         ]
-        return _Grid(_product(ours), _product(every))
+        return Grid(product(ours), product(every))
 
     def _pieces(self, axis: int, edge: int, part: Segment) -> tuple[Indices, Indices]:
         if part.virtual % edge or (part.length % edge and part.end != self._shape[axis]):
@@ -338,7 +347,7 @@ class _Virtual:
         return part.virtual // edge + numbers, part.source + edge * numbers
 
     def _chunks(
-        self, item: Mapped, grid: _Grid, edges: tuple[int, ...]
+        self, item: Mapped, grid: Grid, edges: tuple[int, ...]
     ) -> tuple[ChunkTable, dict[tuple[int, ...], bytes]]:
         """Where the chunks of a mapping are, and those that the source's plan holds."""
         starts = np.zeros((len(grid.ours), len(item.found.shape)), np.int64)
@@ -349,10 +358,10 @@ class _Virtual:
         if item.found.start is not None:
             return self._pieces_of(item, grid, starts, edges), {}
         if not item.found.is_written:
-            return _nothing(len(self._shape) + len(self._axes)), {}
+            return no_chunks(len(self._shape) + len(self._axes)), {}
         return self._chunks_of(item, grid, starts)
 
-    def _pieces_of(self, item: Mapped, grid: _Grid, starts: Indices, edges: tuple[int, ...]) -> ChunkTable:
+    def _pieces_of(self, item: Mapped, grid: Grid, starts: Indices, edges: tuple[int, ...]) -> ChunkTable:
         shape = item.found.shape
         by_source = {other: edges[one] for one, other in item.pairs.items()}
         chunk = [by_source.get(axis, 1) for axis in range(len(shape))]
@@ -366,7 +375,7 @@ class _Virtual:
         return ChunkTable(self._wide(grid.ours), offsets.astype(np.uint64), nbytes, masks)
 
     def _chunks_of(
-        self, item: Mapped, grid: _Grid, starts: Indices
+        self, item: Mapped, grid: Grid, starts: Indices
     ) -> tuple[ChunkTable, dict[tuple[int, ...], bytes]]:
         plan, rank = item.found.plan, len(item.found.shape)
         chunk = np.array(plan.chunk_shape[:rank], np.int64)
@@ -391,71 +400,9 @@ class _Virtual:
         return np.hstack([coordinates, zeros])
 
 
-@dataclass(frozen=True, slots=True)
-class _Grid:
-    """Chunks of the virtual dataset, one a row, and the source's elements at which they begin."""
-
-    ours: Indices
-    theirs: Indices
-
-
-def _product(parts: list[Indices]) -> Indices:
-    return np.stack(np.meshgrid(*parts, indexing="ij"), axis=-1).reshape(-1, len(parts))
-
-
-def _whole(box: Box | None, shape: tuple[int, ...]) -> Box | None:
-    """A selection, spelled out when it is of everything."""
-    return Box(tuple((0, 1, 1, extent) for extent in shape)) if box == EVERYTHING else box
-
-
-def is_one_piece(chunk: list[int], shape: tuple[int, ...], starts: Indices) -> bool:
-    """Whether chunks that begin at some elements of a C-ordered array each lie in one piece."""
-    axis = len(shape) - 1
-    while axis >= 0 and chunk[axis] == shape[axis] and not starts[:, axis].any():
-        axis -= 1
-    return all(edge == 1 for edge in chunk[: max(0, axis)])
-
-
-def largest_divisor(number: int, most: int) -> int:
-    """The largest divisor that is not above a limit."""
-    if number <= most:
-        return number
-    small = (n for n in range(1, math.isqrt(number) + 1) if number % n == 0)
-    return max(n for pair in ((n, number // n) for n in small) for n in pair if n <= most)
-
-
 def _without_levels(codecs: list[dict[str, Any]]) -> list[Any]:
     """Codecs without what only matters when something is encoded."""
     return [
         (codec["name"], {k: v for k, v in codec["configuration"].items() if k not in ("level", "clevel")})
         for codec in codecs
     ]
-
-
-def _missing(ours: Indices, table: ChunkTable, held: dict[tuple[int, ...], bytes]) -> Indices:
-    """The rows that have no chunk."""
-    rank = ours.shape[1]
-    there = set(map(tuple, table.coordinates[:, :rank].tolist())) | {key[:rank] for key in held}
-    rows = [row for row in map(tuple, ours.tolist()) if row not in there]
-    return np.array(rows, np.int64).reshape(-1, rank)
-
-
-def _check_disjoint(taken: list[Indices]) -> None:
-    rows = np.concatenate(taken)
-    if len(taken) > 1 and len(np.unique(rows, axis=0)) != len(rows):
-        raise NotInPlaceError("a virtual dataset whose sources overlap")
-
-
-def _joined(parts: list[ChunkTable]) -> ChunkTable:
-    table = ChunkTable(
-        np.concatenate([part.coordinates for part in parts]),
-        np.concatenate([part.offsets for part in parts]),
-        np.concatenate([part.nbytes for part in parts]),
-        np.concatenate([part.filter_masks for part in parts]),
-    )
-    return table[np.lexsort(table.coordinates.T[::-1])]
-
-
-def _nothing(axes: int) -> ChunkTable:
-    nothing = np.zeros(0, np.uint64)
-    return ChunkTable(np.zeros((0, axes), np.int64), nothing, nothing, np.zeros(0, np.uint32))

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import h5py
 from h5py import h5s
 
-from .hyperslabs import Box, box_of
+from .hyperslabs import EVERYTHING, Box, box_of
 from .reasons import CannotRepresentError, reading
 
 SAME_FILE = "."
@@ -20,9 +20,6 @@ SAME_FILE = "."
 
 MOST_SOURCES = 100_000
 """Mappings that are looked at; a pattern may stand for any number."""
-
-EVERYTHING = Box(())
-"""All of a dataset, whatever its shape."""
 
 _PATTERN = re.compile(r"%(?P<what>[b%])")
 

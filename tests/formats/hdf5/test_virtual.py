@@ -8,10 +8,12 @@ import h5py
 import numpy as np
 import pytest
 from h5py import h5p, h5s
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shadowzarr.formats.hdf5.virtual import is_one_piece, largest_divisor
+from shadowzarr.formats.hdf5.chunk_grid import is_one_piece, largest_divisor
+from shadowzarr.formats.hdf5.generate import generate_rfs
+from shadowzarr.store.open_rfs import open_rfs
 from shadowzarr.verify import verify_rfs
 
 CHUNKED = {"chunks": (10, 20), "compression": "gzip", "shuffle": True}
@@ -261,6 +263,40 @@ def test_many_chunks_of_one_file_have_an_index(path: Path, generate: Callable) -
     assert made.rfs["indexes"]["v"]["url"] == str(path.with_name("a.h5"))
     with h5py.File(path) as f:
         assert made["v"].tobytes() == f["v"][...].tobytes()
+
+
+pieces = st.tuples(
+    st.integers(0, 6),  # where it goes
+    st.tuples(st.integers(0, 4), st.integers(1, 8), st.integers(1, 3)),  # rows taken: first, number, step
+    st.tuples(st.integers(0, 2), st.integers(1, 3)),  # columns taken, in halves of a chunk
+    st.integers(0, 2),  # which source
+    st.integers(1, 2),  # step of the rows where it goes
+)
+layouts = st.sampled_from([{}, {"chunks": (2, 4)}, {"chunks": (1, 12)}, {"chunks": (2, 4), "compression": 1}])
+
+
+@settings(max_examples=80)
+@given(st.lists(pieces, min_size=1, max_size=3), layouts)
+def test_whatever_is_mapped_reads_as_h5py_reads_it(
+    tmp_path_factory: pytest.TempPathFactory, parts: list, layout: dict
+) -> None:
+    path = tmp_path_factory.mktemp("virtual") / "file.h5"
+    for number in range(2):
+        source(path, f"{number}.h5", number, (20, 12), **layout)
+    virtual_layout = h5py.VirtualLayout((20, 12), "<i4")
+    for place, (first, count, step), (column, width), which, ours in parts:
+        count = min(count, (20 - first) // step, (20 - 2 * place) // ours)
+        columns = slice(2 * column, min(12, 2 * (column + width)))
+        taken = h5py.VirtualSource(f"{which}.h5", "d", (20, 12), dtype="<i4")
+        rows = slice(first, first + count * step, step)
+        begin = 2 * place
+        virtual_layout[begin : begin + count * ours : ours, columns] = taken[rows, columns]
+    with h5py.File(path, "w") as f:
+        f.create_virtual_dataset("v", virtual_layout, fillvalue=-1)
+    rfs = generate_rfs(path)
+    with h5py.File(path) as f:
+        assert open_rfs(rfs)["v"][...].tolist() == f["v"][...].tolist()
+    assert verify_rfs(rfs, mode="full").equal
 
 
 @given(st.integers(1, 10**6), st.integers(1, 10**6))
