@@ -9,10 +9,12 @@ import h5py
 import numpy as np
 import pytest
 
+from shadowzarr.access.dandi_api import DandiArchive
 from shadowzarr.errors import NotHDF5Error, ReadError, SourceChangedError, SourceNotFoundError
 from shadowzarr.formats.hdf5.generate import generate_rfs
 from shadowzarr.formats.hdf5.progress import GenerationEvent
 from shadowzarr.store.open_rfs import open_rfs
+from shadowzarr.testing import Archive, ArchiveServer
 from shadowzarr.testing.faults import Fault
 from shadowzarr.testing.range_server import RangeServer
 from shadowzarr.verify import verify_rfs
@@ -202,3 +204,21 @@ def test_a_file_behind_a_url_never_leads_to_a_local_one(family: Path) -> None:
         with family.open("rb") as file, h5py.File(file) as f:
             assert f["raw_local"][...].tobytes() == b"secret"
         assert watch.saw_any()  # so h5py does that, and the watch sees it
+
+
+def test_an_asset_of_an_archive_has_nothing_beside_it(family: Path) -> None:
+    contents = Archive()
+    contents.add_user("owner", key="key")
+    contents.add_dandiset("000001")
+    contents.add_asset("000001", "sub-1/main.nwb", family)
+    contents.add_asset("000001", "sub-1/sub/near.h5", family.with_name("sub") / "near.h5")
+    with ArchiveServer(contents) as server, Watch(SECRET) as watch:
+        with DandiArchive(server.api_url) as api:
+            asset = next(iter(api.list_assets("000001", "draft")))
+        rfs = generate_rfs(asset.download_url, allow_external=True)
+        reasons = {entry["path"]: entry["reason"] for entry in rfs["skipped"]}
+        assert "download URL of an archive's asset has no folder" in reasons["/near"]
+        assert {"/near", "/raw", "/virtual", "/secret", "/raw_secret"} <= set(reasons)
+        assert list(rfs["sources"]) == [asset.download_url]
+        assert verify_rfs(rfs, mode="full", allow_external=True).equal
+        assert not watch.saw_any()
