@@ -29,6 +29,7 @@ MAY_IMPORT = {
     "cli": {
         "refs",
         "access",
+        "catalog",
         "formats",
         "write",
         "store",

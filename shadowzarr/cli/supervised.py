@@ -16,8 +16,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import FrameType
 
-from ..catalog.child_errors import ChildCrashedError, crash_message
 from ..catalog.child_main import end_with_parent
+from ..catalog.child_pool import crash_message
+from ..errors import ChildCrashedError
 
 RISKY = frozenset({"generate", "verify"})
 """Verbs that let HDF5 read a file."""
