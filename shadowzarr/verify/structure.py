@@ -110,9 +110,12 @@ def _walk_group(structure: Structure, group: Pair) -> None:
             structure.tally.differ(group.path, "unreadable original", Plain(failure), "a group")
         else:
             structure.tally.leave_out(group.path, entry["kind"], entry["reason"])
+    elif _is_in_part(structure, group.path):
+        structure.tally.differ(group.path, "skipped", "a group", "listed as left out in part")
     for child in children:
-        names.add(child.name)
-        _walk_child(structure, group, child)
+        if child.name not in names:  # a damaged group may list a name twice
+            names.add(child.name)
+            _walk_child(structure, group, child)
     for name in sorted(structure.references.children(group.path) - names):
         structure.tally.differ(join(group.path, name), "extra", NOTHING, _node_name(structure, group, name))
     for name, link in structure.references.links(group.path).items():
@@ -132,7 +135,8 @@ def _readable_children(structure: Structure, group: Pair) -> tuple[list[Child], 
         failure = str(error)
     else:
         return children, ""
-    for name in structure.references.children(group.path):  # what the references found in spite of it
+    found = {*structure.references.children(group.path), *structure.references.links(group.path)}
+    for name in sorted(found):  # what the references found in spite of it
         with contextlib.suppress(*READ_ERRORS):
             children.append(structure.original.child(group.item, name))
     return children, failure
@@ -143,12 +147,18 @@ def _node_name(structure: Structure, group: Pair, name: str) -> Plain:
     return Plain("an array" if node.is_array else "a group")
 
 
+def _is_in_part(structure: Structure, path: str) -> bool:
+    """Whether the document says of a group that it is there, and that some of it is not."""
+    entry = structure.references.skipped.at(path)
+    return entry is not None and entry["kind"] == "group"
+
+
 def _walk_child(structure: Structure, group: Pair, child: Child) -> None:
     path = join(group.path, child.name)
     has_node = child.name in structure.references.children(group.path)
     link = structure.references.links(group.path).get(child.name)
     skipped = structure.references.skipped.at(path)
-    if skipped is not None:
+    if skipped is not None and not (has_node and _is_in_part(structure, path)):
         _leave_out(structure, path, child, skipped["kind"], skipped["reason"], has_node or link is not None)
         if not has_node:
             return

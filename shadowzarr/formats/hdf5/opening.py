@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import h5py
+from h5py import h5g
 
 from ...access.locations import canonical, is_remote, local_path, without_query
 from ...access.remfile import Remfile
@@ -167,7 +168,9 @@ def _open_file(target: Any, name: str, has_signature: bool) -> h5py.File:
     if not has_signature:
         raise NotHDF5Error(f"{name} is not an HDF5 file: it has no HDF5 signature")
     try:
-        return open_local(target) if isinstance(target, str) else h5py.File(target, "r")
+        file = open_local(target) if isinstance(target, str) else h5py.File(target, "r")
+        h5g.open(file.id, b"/")  # HDF5 opens files whose root group is damaged
+        return file  # noqa: TRY300 - the last thing that may fail is above
     except ShadowzarrError:
         raise
     except READ_ERRORS as error:
