@@ -1,0 +1,216 @@
+"""Damaged and hostile files: an error of ours, something left out by name, or h5py's values.
+
+Each runs in a child process with bounded memory and time. HDF5 itself crashes on some; then the child dies,
+which only counts as right when h5py alone dies of the file too. What makes one of the command's processes die
+is the subject of ``tests/cli/test_supervised``.
+"""
+
+import json
+import os
+import random
+import selectors
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import damaged_child
+import h5py
+import numpy as np
+import pytest
+from h5py import h5d, h5p, h5s, h5t
+
+SECONDS = 60
+"""A child may be slow on a busy machine; a loop without end is slower."""
+ROUNDS = int(os.environ.get("HDF5_DAMAGES", "60"))
+
+
+class Child:
+    """A process that takes files one by one; started again when one kills it."""
+
+    def __init__(self) -> None:
+        self._process: subprocess.Popen | None = None
+
+    def ask(self, line: str) -> dict:
+        process = self._started()
+        process.stdin.write(f"{line}\n")
+        process.stdin.flush()
+        with selectors.DefaultSelector() as selector:
+            selector.register(process.stdout, selectors.EVENT_READ)
+            ready = selector.select(SECONDS)
+        answer = process.stdout.readline() if ready else ""
+        if answer:
+            return json.loads(answer)
+        self.close()
+        return {"hangs": SECONDS} if not ready else {"crash": process.returncode}
+
+    def close(self) -> None:
+        if self._process is not None:
+            self._process.kill()
+            self._process.communicate()
+            self._process = None
+
+    def _started(self) -> subprocess.Popen:
+        if self._process is None or self._process.poll() is not None:
+            self.close()
+            pipe = subprocess.PIPE
+            command = [sys.executable, damaged_child.__file__]
+            self._process = subprocess.Popen(
+                command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, text=True
+            )
+        return self._process
+
+
+@pytest.fixture(scope="module")
+def child() -> Iterator[Child]:
+    made = Child()
+    yield made
+    made.close()
+
+
+def check(child: Child, path: Path) -> dict:
+    """The outcome for one file, which must be one of the right ones."""
+    found = child.ask(str(path))
+    if "crash" in found or "hangs" in found:
+        alone = child.ask(f"h5py {path}")
+        assert "crash" in alone or "hangs" in alone, f"{path.name}: {found}, where h5py gives {alone}"
+        return found
+    assert "escaped" not in found, f"{path.name}: {found.get('escaped')}\n{found.get('trace')}"
+    assert found.get("named", True), f"{path.name}: {found}"
+    assert not found.get("wrong"), f"{path.name}: {found['wrong']}"
+    return found
+
+
+BAD = (
+    "3790_infinite_loop.h5",
+    "bad_compound.h5",
+    "bad_offset.h5",
+    "blosc.h5",
+    "corrupt_stab_msg.h5",
+    "cve_2020_10812.h5",
+    "example_1.nc",
+    "h5repack_CVE-2018-17432.h5",
+    "h5repack_attr_refs.h5",
+    "notahdf5file.h5",
+    "struct.mat",
+    "tbogus.h5",
+    "th5s.h5",
+)
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_every_bad_file(child: Child, shared: Path, name: str) -> None:
+    found = check(child, shared / "corpus" / "bad" / name)
+    assert not {"crash", "hangs"} & set(found), found
+
+
+def chunked(
+    file: h5py.File, name: str, maxshape: tuple | None, *, early: bool = False, gzip: bool = True
+) -> None:
+    properties = h5p.create(h5p.DATASET_CREATE)
+    properties.set_chunk((2, 4))
+    if early:
+        properties.set_alloc_time(h5d.ALLOC_TIME_EARLY)
+    if gzip:
+        properties.set_deflate(4)
+    limits = tuple(h5s.UNLIMITED if extent is None else extent for extent in maxshape or (8, 12))
+    made = h5d.create(file.id, name.encode(), h5t.STD_I16LE, h5s.create_simple((8, 12), limits), properties)
+    made.write(h5s.ALL, h5s.ALL, np.arange(96, dtype="<i2").reshape(8, 12))
+
+
+def indexes(file: h5py.File) -> None:
+    """Every kind of chunk index, by the format of the file."""
+    chunked(file, "fixed", None)
+    chunked(file, "implicit", None, early=True, gzip=False)
+    chunked(file, "extensible", (8, None))
+    chunked(file, "tree", (None, None))
+    file.create_dataset("single", data=np.arange(20, dtype="<i4"), chunks=(20,), compression="gzip")
+    file["contiguous"] = np.arange(300, dtype="<i8")
+
+
+def groups(file: h5py.File) -> None:
+    """Groups with few and with many links, links of every kind, attributes in both storages."""
+    for number in range(30):
+        file[f"many/object {number}"] = np.arange(number, dtype="<i2")
+    file["many"].attrs.update({f"attribute {number}": [number] * 3 for number in range(20)})
+    file["soft"] = h5py.SoftLink("/many")
+    file["external"] = h5py.ExternalLink("other.h5", "/x")
+    file["many/loop"] = file["/"]
+
+
+def heaps(file: h5py.File) -> None:
+    """Text, sequences, references, compounds with such fields, in datasets and attributes."""
+    file["text"] = ["short", "long" * 50, ""]
+    numbers = file.create_dataset("numbers", (3,), h5py.vlen_dtype("<i4"))
+    numbers[0], numbers[2] = [1, 2, 3], [4] * 20
+    file.create_dataset("references", data=[file["text"].ref, file["numbers"].ref], dtype=h5py.ref_dtype)
+    row = np.dtype([("n", "<i4"), ("t", h5py.string_dtype()), ("r", h5py.ref_dtype)])
+    rows = np.array([(1, "one", file["text"].ref), (2, "two", file["numbers"].ref)], row)
+    file.create_dataset("rows", data=rows)
+    file.attrs["text"] = ["a", "b" * 100]
+    file.attrs["to"] = file["text"].ref
+    file.attrs["array"] = np.arange(6.0).reshape(2, 3)
+
+
+SUBJECTS: dict[str, Callable[[h5py.File], None]] = {"indexes": indexes, "groups": groups, "heaps": heaps}
+CASES = [(subject, libver) for subject in SUBJECTS for libver in ("earliest", "latest")]
+
+
+def intact(folder: Path, subject: str, libver: str) -> bytes:
+    path = folder / "intact.h5"
+    with h5py.File(path, "w", libver=libver) as file:
+        SUBJECTS[subject](file)
+    return path.read_bytes()
+
+
+def damaged(data: bytes, kind: str, source: random.Random) -> bytes:
+    changed = bytearray(data)
+    at = source.randrange(len(data))
+    if kind == "cut":
+        return data[:at]
+    if kind == "byte":
+        changed[at] ^= 1 << source.randrange(8)
+    elif kind == "block":
+        changed[at : at + 16] = source.randbytes(len(changed[at : at + 16]))
+    elif kind == "huge":  # a number of eight bytes becomes huge
+        changed[at : at + 8] = source.choice((b"\xff" * 8, b"\xff" * 7 + b"\x7f", bytes(7) + b"\x10"))[
+            : len(data) - at
+        ]
+    return bytes(changed)
+
+
+@pytest.mark.parametrize(("subject", "libver"), CASES)
+@pytest.mark.parametrize("kind", ["cut", "byte", "block", "huge"])
+def test_random_damage(child: Child, tmp_path: Path, subject: str, libver: str, kind: str) -> None:
+    data = intact(tmp_path, subject, libver)
+    source = random.Random(f"{subject} {libver} {kind}")
+    for number in range(ROUNDS):
+        path = tmp_path / f"{kind} {number}.h5"
+        path.write_bytes(damaged(data, kind, source))
+        check(child, path)
+
+
+def test_intact_files_are_compared(child: Child, tmp_path: Path) -> None:
+    for subject, libver in CASES:
+        path = tmp_path / f"{subject} {libver}.h5"
+        path.write_bytes(intact(tmp_path, subject, libver))
+        assert "error" not in check(child, path)
+
+
+def test_the_comparison_sees_a_wrong_value(tmp_path: Path) -> None:
+    path = tmp_path / "x.h5"
+    path.write_bytes(intact(tmp_path, "indexes", "latest"))
+    rfs = damaged_child.generate_rfs(path)
+    root = {"fixed": np.zeros((8, 12), "<i2"), "tree": np.arange(96, dtype="<i2").reshape(8, 12)}
+    wrong = damaged_child.compare(path, rfs, root)
+    assert [each.partition(":")[0] for each in wrong] == ["fixed"]
+
+
+@pytest.mark.parametrize("shape", [(2**40,), (2**31, 2**31), (2**62,)])
+def test_a_hostile_size_costs_no_memory(child: Child, tmp_path: Path, shape: tuple[int, ...]) -> None:
+    path = tmp_path / "huge.h5"
+    with h5py.File(path, "w", libver="latest") as file:
+        limits = (None,) * len(shape)
+        for name, dtype in (("numbers", "<f8"), ("text", h5py.string_dtype()), ("long", np.longdouble)):
+            file.create_dataset(name, shape, dtype, chunks=(64,) * len(shape), maxshape=limits)
+    assert "skipped" in check(child, path)

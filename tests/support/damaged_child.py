@@ -1,0 +1,120 @@
+"""Generate, write, open, read and verify each damaged file that is named on standard input, one a line.
+
+Runs in a process of its own with bounded memory. For each file it prints one line of JSON: the error, or
+what of the file reads otherwise than h5py reads it. Files that h5py alone is to read begin with ``h5py ``.
+"""
+
+import json
+import resource
+import shutil
+import sys
+import tempfile
+import warnings
+from pathlib import Path
+
+import h5py
+import numpy as np
+
+from shadowzarr.errors import ShadowzarrError
+from shadowzarr.formats.hdf5.generate import generate_rfs
+from shadowzarr.store.open_rfs import open_rfs
+from shadowzarr.verify import verify_rfs
+from shadowzarr.write import write_rfs
+
+MEMORY = 3 * 2**30
+MOST_ELEMENTS = 2**20
+UNREADABLE = {"unreadable original", "unreadable references", "not to be judged"}
+
+
+def outcome(path: Path, folder: Path) -> dict:
+    try:
+        rfs = generate_rfs(path)
+    except ShadowzarrError as error:
+        return {"error": type(error).__name__, "named": path.name in str(error), "message": str(error)}
+    found = {"skipped": len(rfs.get("skipped", [])), "wrong": []}
+    for form in ("out.json", "out.shadowzarr"):
+        write_rfs(rfs, folder / form)
+        try:
+            found["wrong"] += compare(path, rfs, open_rfs(folder / form))
+            report = verify_rfs(folder / form, mode="sample")
+        except ShadowzarrError as error:
+            found["verification"] = f"{type(error).__name__}: {error}"
+            continue
+        found["wrong"] += [
+            f"{each.path}: {each.kind}: {each.original} {each.references}"
+            for each in report.differences
+            if each.kind not in UNREADABLE
+        ]
+    return found
+
+
+def compare(path: Path, rfs: dict, root: object) -> list[str]:
+    """Arrays of numbers that both give, and give differently."""
+    wrong = []
+    with h5py.File(path, "r") as file:
+        for key in rfs["refs"]:
+            name = key.removesuffix("/zarr.json")
+            values = from_h5py(file, name)
+            if values is None:
+                continue
+            try:
+                given = np.asarray(root[name][...])
+            except Exception:  # unreadable is not wrong
+                continue
+            if given.shape != values.shape or given.astype(values.dtype).tobytes() != values.tobytes():
+                wrong.append(f"{name}: {given!r} for {values!r}"[:300])
+    return wrong
+
+
+def from_h5py(file: h5py.File, name: str) -> np.ndarray | None:
+    try:
+        dataset = file[name]
+        plain = isinstance(dataset, h5py.Dataset) and dataset.dtype.kind in "iu" and dataset.shape is not None
+        return dataset[...] if plain and dataset.size <= MOST_ELEMENTS else None
+    except Exception:
+        return None
+
+
+def read_by_h5py(path: Path) -> dict:
+    """All that h5py shows of a file, for the sake of reading it."""
+
+    def visit(_name: str, item: object) -> None:
+        for read in (lambda: dict(item.attrs), lambda: isinstance(item, h5py.Dataset) and small(item)):
+            try:
+                read()
+            except Exception:
+                continue
+
+    def small(item: h5py.Dataset) -> None:
+        item.id.get_create_plist()
+        if item.shape is not None and item.size <= MOST_ELEMENTS:
+            _ = item[...]
+
+    try:
+        with h5py.File(path, "r") as file:
+            visit("", file)
+            file.visititems(visit)
+    except Exception as error:
+        return {"h5py": str(error)}
+    return {"h5py": ""}
+
+
+def main() -> None:
+    warnings.simplefilter("ignore")
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    folder = Path(tempfile.mkdtemp())
+    for line in sys.stdin:
+        name = line.rstrip("\n")
+        alone = name.removeprefix("h5py ")
+        try:
+            result = read_by_h5py(Path(alone)) if alone != name else outcome(Path(name), folder)
+        except Exception as error:
+            import traceback
+
+            result = {"escaped": f"{type(error).__name__}: {error}", "trace": traceback.format_exc()[-1500:]}
+        print(json.dumps(result), flush=True)
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+if __name__ == "__main__":
+    main()
