@@ -77,14 +77,18 @@ def convert_attributes(
         text = decode_name(name)
         try:
             _check_name(text)
-            dangling = resolver.dangling
-            value = _convert(item, text, resolver, nodes)
-            if resolver.dangling != dangling:
-                raise CannotRepresentError("it refers to an object that is gone, or that is left out")
-            found.values[text] = value
+            found.values[text] = _resolved(item, text, resolver, nodes)
         except CannotRepresentError as error:
             found.skipped.append((text, str(error)))
     return found
+
+
+def _resolved(item: Any, name: str, resolver: ReferenceResolver, nodes: Set[str]) -> Any:
+    dangling = resolver.dangling
+    value = _convert(item, name, resolver, nodes)
+    if resolver.dangling != dangling:
+        raise CannotRepresentError("it refers to an object that is gone, or that is left out")
+    return value
 
 
 def _check_name(name: str) -> None:

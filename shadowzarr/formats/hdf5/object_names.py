@@ -25,7 +25,7 @@ def printable(name: str) -> str:
 
 
 def why_not_a_node(name: str, siblings: Collection[str] = ()) -> str:
-    """Why zarr cannot hold a node of this name; empty when it can.
+    r"""Why zarr cannot hold a node of this name; empty when it can.
 
     Parameters
     ----------
