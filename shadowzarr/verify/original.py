@@ -106,7 +106,10 @@ class Original:
         """The names in a group, each with what it is; nothing is opened."""
         fileno, _ = _identity(group.id)
         for name in group:
-            yield self._child(group, decoded_name(name), fileno)
+            try:
+                yield self._child(group, decoded_name(name), fileno)
+            except READ_ERRORS:  # a damaged group lists what it does not find
+                yield Child(decoded_name(name), LinkKind.OTHER)
 
     def child(self, group: h5py.Group, name: str) -> Child:
         """One name in a group; raises what h5py raises when there is none."""
