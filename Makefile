@@ -7,13 +7,14 @@ VENV := .venv
 BIN := $(VENV)/bin
 EXTRAS := hdf5,tiff,neo,nwb,virtualizarr,icechunk,s3,pipeline,dandi,neuroconv
 
-.PHONY: env demo test lint types format constraints clean help
+.PHONY: env demo test lint types format constraints clean help docs-tables
 
 help:
 	@echo "make demo         write sample NWB files, index them from a local archive, open the results"
 	@echo "make test         run the tests"
 	@echo "make lint types   linters, type checker"
 	@echo "make env          build $(VENV) alone"
+	@echo "make docs-tables  write the tables of docs/hdf5.md anew"
 	@echo "make constraints  resolve all versions anew into constraints.txt"
 
 env: $(VENV)/.complete
@@ -35,6 +36,10 @@ demo: env
 # Spawned workers: two, as many as the smallest machine this has to pass on has cores.
 test: env
 	$(BIN)/python -m pytest -n 2 --dist loadgroup $(ARGS)
+
+# Tables of docs/hdf5.md, which are what the tests of single features produce.
+docs-tables: env
+	WRITE_DOCS=1 $(BIN)/python -m pytest -q tests/formats/hdf5/test_features.py
 
 lint: env
 	$(BIN)/ruff check .
