@@ -93,7 +93,8 @@ def datasets(draw: st.DrawFn) -> Dataset:
         shape,
         layout,
         draw(st.sampled_from(("default", "default", "early", "late"))),
-        draw(st.sampled_from(("ifset", "ifset", "alloc", "never"))),
+        # References that were never filled are what lay in memory, another one each time.
+        draw(st.sampled_from(("ifset", "ifset", "alloc", *(["never"] if kind.name not in IS_HEAP else [])))),
         edges,
         growing,
         _in_order(filters),
