@@ -9,6 +9,7 @@ say, is the subject of `shadowzarr.catalog.layout`.
 from __future__ import annotations
 
 import dataclasses
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -210,7 +211,8 @@ class IndexRecord:
         """Where and why it failed; without the file's address, which the path says better."""
         if self.error is None:
             return "no reason was recorded"
-        message = self.error.message.replace(self.url, "the file") if self.url else self.error.message
+        address = rf"(?<!\w){re.escape(self.url)}(?!\w)" if self.url else "(?!)"
+        message = re.sub(address, "the file", self.error.message)
         return f"{self.error.stage}: {message}"
 
     @property
