@@ -119,7 +119,7 @@ def compare_dataset(
     try:
         if kind is None:
             comparison.stop("unreadable original", "a type that h5py cannot read", "a node")
-        why = misread(kind) if kind is not None else ""
+        why = misread(kind) if kind is not None and pair.item.shape is not None else ""
         if why:
             comparison.stop("not to be judged", Plain(why), "a node")
         comparison.use_readable()

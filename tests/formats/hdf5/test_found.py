@@ -95,3 +95,11 @@ def test_chunks_that_no_codec_of_the_chain_decodes(path: Path, generate: Callabl
     made = generate()
     assert made["left"] == 1
     assert "h5py cannot read it" in made.skipped()["/d"]
+
+
+def test_a_null_dataspace_of_sequences_that_h5py_would_misread(path: Path, generate: Callable) -> None:
+    with h5py.File(path, "w") as f:
+        h5d.create(f.id, b"d", h5t.vlen_create(h5t.STD_U32BE), h5s.create(h5s.NULL))
+    made = generate()
+    assert made.attributes("d")["_NULL_DATASPACE"] is True
+    assert verify_rfs(made.rfs, mode="full").equal
