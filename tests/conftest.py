@@ -7,11 +7,14 @@ import os
 import shutil
 import sys
 import warnings
+from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+from shadowzarr.testing.http_server import LoopbackServer
 
 # A busy machine makes drawing examples slow; that says nothing about the code.
 settings.register_profile("suite", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -24,6 +27,37 @@ SHARED = ROOT.parent / "shared"
 def pytest_make_parametrize_id(val: object) -> str | None:
     """Names of parameters without addresses, so that all test processes agree on them."""
     return type(val).__name__ if type(val).__module__.startswith("h5py") else None
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _no_garbage_collection_while_a_server_runs() -> Iterator[None]:
+    """Keep a server of this process from waiting for h5py's lock.
+
+    h5py holds one lock while it reads from a file object. A garbage collection that happens to run in
+    the thread of a server which that read waits for, and that frees an h5py object, waits for the
+    same lock: a dead-lock of the two, seen about once in a thousand tests.
+    """
+    start, close = LoopbackServer.start, LoopbackServer.close
+    running: set[int] = set()
+
+    def started(server: LoopbackServer) -> LoopbackServer:
+        running.add(id(server))
+        gc.collect()
+        gc.disable()
+        return start(server)
+
+    def closed(server: LoopbackServer) -> None:
+        try:
+            close(server)
+        finally:
+            running.discard(id(server))
+            if not running:
+                gc.enable()
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(LoopbackServer, "start", started)
+        patch.setattr(LoopbackServer, "close", closed)
+        yield
 
 
 @pytest.fixture(scope="session")
