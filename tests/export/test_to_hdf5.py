@@ -92,7 +92,10 @@ def test_a_file_that_exists_is_kept(source, tmp_path):
     made.write_bytes(b"precious")
     with pytest.raises(OutputError, match="exists"):
         to_hdf5(generate_rfs(source), made)
+    with pytest.raises(OutputError, match="no HDF5 file"):
+        to_hdf5(generate_rfs(source), made, overwrite=True)
     assert made.read_bytes() == b"precious"
+    shutil.copy(source, made)
     to_hdf5(generate_rfs(source), made, overwrite=True)
     assert h5py.is_hdf5(made)
 
@@ -255,3 +258,16 @@ def test_any_plain_dataset_comes_back(tmp_path_factory, dtype, shape, chunked, o
     report = to_hdf5(generate_rfs(source), made)
     assert h5compare.compare(source, made) == [], report.summary()
     shutil.rmtree(folder)
+
+
+def test_nothing_but_hdf5_is_replaced(tmp_path):
+    with h5py.File(tmp_path / "a.h5", "w") as file:
+        file["x"] = np.arange(500)
+    rfs = generate_rfs(tmp_path / "a.h5")
+    write_rfs(rfs, tmp_path / "refs.json")
+    with pytest.raises(OutputError, match="no HDF5 file"):
+        to_hdf5(tmp_path / "refs.json", tmp_path / "refs.json", overwrite=True)
+    del rfs["sources"]
+    with pytest.raises(OutputError, match="is the source"):
+        to_hdf5(rfs, tmp_path / "a.h5", overwrite=True)
+    assert json.loads((tmp_path / "refs.json").read_text())["version"] == 1

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import h5py
 from h5py import h5f, h5g, h5o, h5p, h5t
 
 from ...access.locations import is_remote, local_path
@@ -96,16 +97,29 @@ def _load_filters() -> None:
 def _check(target: Path, *, overwrite: bool) -> None:
     if target.exists() and not overwrite:
         raise OutputError(f"{target} exists; remove it, or allow overwriting")
+    is_ours = target.is_file() and (target.stat().st_size == 0 or h5py.is_hdf5(target))
+    if target.exists() and not is_ours:
+        raise OutputError(
+            f"{target} is no HDF5 file, and nothing else is ever replaced; choose another place"
+        )
     if not target.absolute().parent.is_dir():
         raise OutputError(f"{target} cannot be written: there is no directory {target.absolute().parent}")
 
 
 def _check_no_source(target: Path, rfs: Rfs) -> None:
     """Refuse to replace a file that values are read from."""
-    for url in rfs.get("sources", {}):
+    for url in _files_read(rfs):
         source = None if is_remote(url) else Path(local_path(url))
         if source is not None and target.exists() and source.exists() and target.samefile(source):
             raise OutputError(f"{target} is the source of these references and is never written to")
+
+
+def _files_read(rfs: Rfs) -> set[str]:
+    """Every file that references point into, also those that ``sources`` does not list."""
+    listed = {ref[0] for ref in rfs["refs"].values() if not isinstance(ref, str)}
+    rules = {entry["url"] for entry in rfs.get("gen", [])}
+    indexed = {entry["url"] for entry in rfs.get("indexes", {}).values()}
+    return {*rfs.get("sources", {}), *listed, *rules, *indexed}
 
 
 class _NewFile:
