@@ -119,4 +119,5 @@ def test_the_index_is_walked_once(path: Path, monkeypatch: pytest.MonkeyPatch) -
                 return getattr(f["d"].id, name)
 
         assert len(chunk_locations(Counting())) == 5000  # type: ignore[arg-type]
-    assert sorted(asked) == ["chunk_iter", "get_create_plist"]
+    assert asked.count("chunk_iter") == 1
+    assert set(asked) <= {"chunk_iter", "get_create_plist", "get_space"}  # of which one walks the index
