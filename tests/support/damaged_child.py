@@ -71,7 +71,7 @@ def from_h5py(file: h5py.File, name: str) -> np.ndarray | None:
         dataset = file[name]
         plain = isinstance(dataset, h5py.Dataset) and dataset.dtype.kind in "iu" and dataset.shape is not None
         return dataset[...] if plain and dataset.size <= MOST_ELEMENTS else None
-    except Exception:
+    except Exception:  # damaged: h5py raises of every kind, and what it cannot read has no right value
         return None
 
 
@@ -82,7 +82,7 @@ def read_by_h5py(path: Path) -> dict:
         for read in (lambda: dict(item.attrs), lambda: isinstance(item, h5py.Dataset) and small(item)):
             try:
                 read()
-            except Exception:
+            except Exception:  # only whether h5py crashes or hangs is asked here, not what it says
                 continue
 
     def small(item: h5py.Dataset) -> None:

@@ -8,11 +8,11 @@ FIRST, HOLDER = "http://host/data/main.h5", "http://host/data/a/x.h5"
 
 
 def test_local_files(tmp_path, monkeypatch):
-    for name in ("in/main.h5", "in/sub/b.h5", "out.h5", "in/work/c.h5"):
+    for name in ("in/main.h5", "in/sub/b.h5", "out.h5", "in/raw/c.h5"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_bytes(b"x")
     (tmp_path / "in/sly.h5").symlink_to(tmp_path / "out.h5")
-    monkeypatch.chdir(tmp_path / "in/work")
+    monkeypatch.chdir(tmp_path / "in/raw")
     main, deep = str(tmp_path / "in/main.h5"), str(tmp_path / "in/sub/b.h5")
     files = Neighbours(main, allow_external=False)
     assert files.locate("sub/b.h5", main) == deep
