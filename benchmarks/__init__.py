@@ -1,0 +1,1 @@
+"""Measurements behind the numbers of ``docs/performance.md``; nothing of the library imports them."""
