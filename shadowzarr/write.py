@@ -9,6 +9,7 @@ references whole or the new ones whole, whenever it comes and wherever this is i
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
@@ -74,14 +75,64 @@ def write_rfs(rfs: Rfs, path: str | os.PathLike[str], *, inline_limit: int = INL
     loaded = _in_memory(rfs)
     try:
         check_replaceable(target)
-        if target.suffix == ".json":
-            _write_file(loaded, target)
-        else:
-            _write_directory(loaded, target, inline_limit)
+        with _Made() as made:
+            if target.suffix == ".json":
+                _write_file(loaded, target, made)
+                return
+            document = _write_directory(loaded, target, inline_limit, made)
+        _remove_unused(document, target)
     except ShadowzarrError:
         raise
-    except (OSError, UnicodeEncodeError) as error:
+    except (OSError, ValueError) as error:  # a name that no file can have is a ValueError
         raise OutputError(f"cannot write {target}: {getattr(error, 'strerror', None) or error}") from error
+
+
+class _Made:
+    """What a call made, which is taken away again when the call fails; what was there before stays."""
+
+    def __init__(self) -> None:
+        self._paths: list[tuple[Path, bool]] = []
+        self._document: tuple[Path, os.stat_result] | None = None
+
+    def __enter__(self) -> _Made:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is None or self._is_in_place():
+            return
+        for path, whole in reversed(self._paths):
+            with contextlib.suppress(OSError):  # the failure itself is what is told
+                if not path.is_dir():
+                    path.unlink(missing_ok=True)
+                elif whole:
+                    shutil.rmtree(path)
+                else:
+                    path.rmdir()  # only an empty one: what others put there since is theirs
+
+    def folder(self, path: Path) -> None:
+        """Make a folder and those that it is in, where they are missing."""
+        for missing in reversed([each for each in (path, *path.parents) if not each.exists()]):
+            self._paths.append((missing, False))
+            try:
+                missing.mkdir()
+            except FileExistsError:
+                self._paths.pop()  # somebody else has made it meanwhile, or it is a link to nowhere
+        if not path.is_dir():
+            path.mkdir()  # which says what is there instead
+
+    def will_make(self, path: Path) -> None:
+        """Say what is about to be made, a file or a whole folder."""
+        self._paths.append((path, True))
+
+    def will_rename(self, temporary: Path, target: Path) -> None:
+        """Say what makes the new references the ones that are there: from then on nothing is taken away."""
+        self._document = target, temporary.stat()
+
+    def _is_in_place(self) -> bool:
+        if self._document is None:
+            return False
+        target, written = self._document
+        return target.exists() and os.path.samestat(target.stat(), written)
 
 
 def check_replaceable(path: str | os.PathLike[str]) -> None:
@@ -153,24 +204,25 @@ def _not_ours(target: Path, reason: str) -> OutputError:
     )
 
 
-def _write_file(rfs: Rfs, target: Path) -> None:
+def _write_file(rfs: Rfs, target: Path, made: _Made) -> None:
     from .refs.listing import list_every_chunk  # needs zarr's data types, which take long to import
 
     listed = list_every_chunk(rfs, size_of=lambda url: _size_of(rfs, url), read=lambda at: _read(rfs, at))
-    target.parent.mkdir(parents=True, exist_ok=True)
-    _replace(target, _serialise(listed))
+    data = _serialise(listed)
+    made.folder(target.parent)
+    _replace(target, data, made)
 
 
-def _write_directory(rfs: Rfs, target: Path, inline_limit: int) -> None:
-    target.mkdir(parents=True, exist_ok=True)
+def _write_directory(rfs: Rfs, target: Path, inline_limit: int, made: _Made) -> Rfs:
+    made.folder(target)
     document = cast("Rfs", dict(rfs))
     if "indexes" in rfs:
         document["indexes"] = {
-            path: _write_index(target, path, entry) for path, entry in rfs["indexes"].items()
+            path: _write_index(target, path, entry, made) for path, entry in rfs["indexes"].items()
         }
-    _write_large_inline(document, target, inline_limit)
-    _replace(target / DOCUMENT_NAME, _serialise(document))
-    _remove_unused(document, target)
+    _write_large_inline(document, target, inline_limit, made)
+    _replace(target / DOCUMENT_NAME, _serialise(document), made)
+    return document
 
 
 def _serialise(document: Rfs) -> bytes:
@@ -180,13 +232,16 @@ def _serialise(document: Rfs) -> bytes:
         raise UsageError(f"the references cannot be written as JSON: {error}") from error
 
 
-def _write_index(target: Path, path: str, entry: IndexEntry) -> IndexEntry:
+def _write_index(target: Path, path: str, entry: IndexEntry, made: _Made) -> IndexEntry:
     index = cast("IndexArray", entry["index"])
     metadata = index_array_metadata(index.shape[:-1])
     name = f"{INDEX_FOLDER}/{_safe_name(path)}-{_digest(path, index)}"
     if not (target / name).is_dir():
+        made.folder(target / INDEX_FOLDER)
         temporary = target / INDEX_FOLDER / f".{uuid.uuid4().hex}.tmp"
+        made.will_make(temporary)
         _write_array(temporary, metadata, encode_index(index))
+        made.will_make(target / name)
         temporary.rename(target / name)
     return {"url": entry["url"], "index": name, "metadata": metadata}
 
@@ -213,7 +268,7 @@ def _digest(path: str, index: IndexArray) -> str:
     return digest.hexdigest()[:16]
 
 
-def _write_large_inline(document: Rfs, target: Path, limit: int) -> None:
+def _write_large_inline(document: Rfs, target: Path, limit: int, made: _Made) -> None:
     """Move the largest inline chunks to a file until what is left is within the limit."""
     sizes = {
         key: inline_size(value)
@@ -232,8 +287,9 @@ def _write_large_inline(document: Rfs, target: Path, limit: int) -> None:
     data = [decode_inline(cast("str", document["refs"][key])) for key in moved]
     whole = b"".join(data)
     name = f"{INLINE_FOLDER}/{hashlib.sha256(whole).hexdigest()[:16]}.bin"
-    (target / INLINE_FOLDER).mkdir(exist_ok=True)
+    made.folder(target / INLINE_FOLDER)
     if not (target / name).is_file():
+        made.will_make(target / name)
         _replace(target / name, whole)
     refs, offset = dict(document["refs"]), 0
     for key, part in zip(moved, data, strict=True):
@@ -243,14 +299,19 @@ def _write_large_inline(document: Rfs, target: Path, limit: int) -> None:
     document["inline_files"] = [name]
 
 
-def _replace(target: Path, data: bytes) -> None:
-    """Write a file under a temporary name, bring it to the disk, and rename it to its place."""
+def _replace(target: Path, data: bytes, made: _Made | None = None) -> None:
+    """Write a file under a temporary name, bring it to the disk, and rename it to its place.
+
+    ``made`` is given for the document itself.
+    """
     temporary = target.with_name(f".{uuid.uuid4().hex}.tmp")
     try:
         with temporary.open("xb") as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
+        if made is not None:
+            made.will_rename(temporary, target)
         temporary.replace(target)
     finally:
         temporary.unlink(missing_ok=True)

@@ -1,4 +1,8 @@
 import json
+import os
+import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -7,6 +11,9 @@ import zarr
 from shadowzarr import RfsBuilder, load_rfs, write_rfs
 from shadowzarr.errors import DamagedSourceError, OutputError, UsageError
 from shadowzarr.refs.inline import decode_inline, encode_inline
+
+
+ROOT = Path(__file__).resolve().parents[1]
 
 
 def document(path):
@@ -259,3 +266,98 @@ class TestWhatIsReplaced:
         with pytest.raises(UsageError, match="generate_rfs.* makes them, load_rfs"):
             write_rfs(rfs, tmp_path / "x")
         assert list(tmp_path.iterdir()) == []
+
+
+class TestWhatAFailureLeaves:
+    """What was there before, as it was, and nothing else."""
+
+    def failing(self):
+        """References with an index, whose document cannot be written: the index is written before it."""
+        rfs, _ = indexed((3, 2))
+        rfs["refs"]["a"] = "\udce9"
+        return rfs
+
+    def test_a_name_that_is_not_utf_8(self, tmp_path):
+        with pytest.raises(UsageError, match="JSON"):
+            write_rfs(self.failing(), tmp_path / "new" / "x")
+        assert list(tmp_path.iterdir()) == []
+        with pytest.raises(UsageError, match="JSON"):
+            write_rfs(self.failing(), tmp_path / "new" / "x.json")
+        assert list(tmp_path.iterdir()) == []
+
+    def test_a_folder_that_was_there_stays(self, tmp_path):
+        (tmp_path / "x" / "index").mkdir(parents=True)
+        with pytest.raises(UsageError):
+            write_rfs(self.failing(), tmp_path / "x")
+        assert [path.name for path in (tmp_path / "x").iterdir()] == ["index"]
+        assert list((tmp_path / "x" / "index").iterdir()) == []
+
+    def test_references_that_were_there_stay_whole(self, tmp_path):
+        write_rfs(indexed((3, 2), first=9)[0], tmp_path / "x")
+        before = {name: (tmp_path / "x" / name).read_bytes() for name in tree(tmp_path / "x")}
+        failing = self.failing()
+        with pytest.raises(UsageError):
+            write_rfs(failing, tmp_path / "x")
+        assert {name: (tmp_path / "x" / name).read_bytes() for name in tree(tmp_path / "x")} == before
+
+    def test_an_index_that_was_there_stays(self, tmp_path):
+        write_rfs(indexed((3, 2))[0], tmp_path / "x")
+        before = tree(tmp_path / "x")
+        with pytest.raises(UsageError):
+            write_rfs(self.failing(), tmp_path / "x")  # with the same index, under the same name
+        assert tree(tmp_path / "x") == before
+
+    @pytest.mark.parametrize("fails", ["_serialise", "_write_array", "_write_large_inline", "_replace"])
+    @pytest.mark.parametrize(
+        "error", [KeyboardInterrupt, OSError(28, "No space left on device"), MemoryError]
+    )
+    def test_any_failure_at_any_step(self, tmp_path, monkeypatch, fails, error):
+        def fail(*_):
+            raise error
+
+        monkeypatch.setattr(f"shadowzarr.write.{fails}", fail)
+        expected = OutputError if isinstance(error, OSError) else error
+        with pytest.raises(expected):
+            write_rfs(indexed((3, 2))[0], tmp_path / "new" / "x")
+        assert list(tmp_path.iterdir()) == []
+
+    def test_an_interrupt_after_the_new_ones_are_in_place_takes_nothing_away(self, tmp_path, monkeypatch):
+        unlink = Path.unlink
+
+        def interrupted(path, **options):  # called when the rename is done
+            unlink(path, **options)
+            if (tmp_path / "x" / "refs.json").exists():
+                raise KeyboardInterrupt
+
+        monkeypatch.setattr(Path, "unlink", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            write_rfs(indexed((3, 2))[0], tmp_path / "x")
+        monkeypatch.undo()
+        assert document(tmp_path / "x")["indexes"]
+        assert load_rfs(tmp_path / "x")["indexes"]
+        assert len(tree(tmp_path / "x")) == 3
+
+    @pytest.mark.parametrize("name", ["x", "x.json"])
+    def test_a_disk_that_is_full(self, tmp_path, name):
+        code = (
+            "import resource, sys; from tests_rfs import made; from shadowzarr import write_rfs\n"
+            "resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))\n"
+            "write_rfs(made, sys.argv[1])"
+        )
+        (tmp_path / "tests_rfs.py").write_text(
+            "import numpy as np; from shadowzarr import RfsBuilder\n"
+            "b = RfsBuilder(); b.add_array('a', shape=(100, 100), data_type='int8', chunk_shape=(1, 1))\n"
+            "index = np.random.default_rng(0).integers(0, 2**40, (100, 100, 2)).astype('u8')\n"
+            "b.add_index('a', 'f', index); made = b.build()"
+        )
+        done = subprocess.run(
+            [sys.executable, "-B", "-c", code, str(tmp_path / "new" / name)],
+            cwd=tmp_path,
+            env={**os.environ, "PYTHONPATH": f"{tmp_path}{os.pathsep}{ROOT}"},
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
+        assert "OutputError: cannot write" in done.stderr
+        assert "File too large" in done.stderr
+        assert [path.name for path in tmp_path.iterdir()] == ["tests_rfs.py"]
