@@ -13,6 +13,7 @@ from shadowzarr.catalog.plan import (
     NO_ETAG,
     NOT_NWB,
     UNCHANGED,
+    UNUSABLE_IDENTITY,
     UNUSABLE_PATH,
 )
 from shadowzarr.catalog.records import IndexRecord
@@ -34,6 +35,7 @@ _PASSED_OVER = {
     EXCLUDED: "Excluded by the config.",
     EMBARGOED: "Embargoed; set output.private_output to index them apart from what is public.",
     UNUSABLE_PATH: "Their paths cannot be paths of the output; ask the owner to rename them.",
+    UNUSABLE_IDENTITY: "The archive describes them in a way that no archive of this kind should; tell it.",
     NO_ETAG: "The archive is still computing their checksums; the next run takes them.",
 }
 

@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
+from .asset_names import path_problem
 from .assets import CatalogAsset
-from .layout import Listing, OutputLayout, path_problem, place_of
+from .layout import Listing, OutputLayout, place_of
 from .run_summary import KeptResult
 
 

@@ -4,16 +4,17 @@
 
     OUTPUT/
       dandisets/<dandiset>/<version>/
-        skipped.json                           assets passed over, with the reason
         <asset path>.shadowzarr/refs.json      references, as a directory …
         <asset path>.shadowzarr.json           … or as one file
         <asset path>.<asset id>.<etag>.<options digest>.f<format>.<outcome>.record.json
+      dandisets/<dandiset>/<version>.skipped.json   assets passed over, with the reason
       report.html                              the latest run
       .shadowzarr/lock, .shadowzarr/staging/   one run at a time; work that is not published
 
-The names of the records carry everything that decides whether an asset has to be done, so that a
-listing tells it and no record is opened. Reading and writing records is the subject of
-`shadowzarr.catalog.records`.
+A version's folder holds what belongs to its assets and nothing else, so no path of an asset meets a
+file of ours. The names of the records carry everything that decides whether an asset has to be done, so
+that a listing tells it and no record is opened. What an asset may be called is the subject of
+`shadowzarr.catalog.asset_names`, reading and writing records that of `shadowzarr.catalog.records`.
 """
 
 from __future__ import annotations
@@ -26,14 +27,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ..errors import OutputError
+from .asset_names import DIRECTORY_SUFFIX, JSON_SUFFIX, RECORD_SUFFIX, path_problem, safe_stem
 from .assets import CatalogAsset
 from .options import ReferenceOptions
-
-DIRECTORY_SUFFIX = ".shadowzarr"
-JSON_SUFFIX = ".shadowzarr.json"
-RECORD_SUFFIX = ".record.json"
-LONGEST_STEM = 130
-"""Bytes of an asset's file name; with the longest record name this stays under 255."""
 
 _RECORD_NAME = re.compile(
     r"(?P<stem>.+)\.(?P<asset_id>[0-9a-f-]{36})\.(?P<etag>[0-9a-f]{32}-\d{1,5})"
@@ -139,7 +135,7 @@ class OutputLayout:
 
     def skipped_path(self, dandiset: str, version: str) -> Path:
         """Return the list of assets that were passed over."""
-        return self.version_folder(dandiset, version) / "skipped.json"
+        return self.folder / "dandisets" / dandiset / f"{version}.skipped.json"
 
     def place(self, asset: CatalogAsset) -> Path:
         """Return the path that the names of an asset's files start with.
@@ -192,29 +188,6 @@ class OutputLayout:
     @property
     def _suffix(self) -> str:
         return DIRECTORY_SUFFIX if self.options.form == "directory" else JSON_SUFFIX
-
-
-def path_problem(path: str) -> str | None:
-    """Say why an asset's path cannot be a path of the output, or nothing."""
-    parts = path.split("/")
-    if any(part in ("", ".", "..") for part in parts):
-        return "it has an empty part, . or .."
-    if "\0" in path or "\\" in path:
-        return "it holds a character that file systems treat in their own way"
-    if any(part.endswith((DIRECTORY_SUFFIX, JSON_SUFFIX, RECORD_SUFFIX)) for part in parts):
-        return "a part of it ends like the files of this output"
-    if any(len(part.encode()) > 255 for part in parts[:-1]):
-        return "a folder of it is longer than 255 bytes"
-    return None
-
-
-def safe_stem(name: str) -> str:
-    """Shorten a file name that would leave no room for suffixes; a digest keeps it unique."""
-    encoded = name.encode()
-    if len(encoded) <= LONGEST_STEM:
-        return name
-    digest = hashlib.sha256(encoded).hexdigest()[:16]
-    return encoded[: LONGEST_STEM - 17].decode(errors="ignore") + "~" + digest
 
 
 def record_suffix(key: RecordKey, outcome: str) -> str:

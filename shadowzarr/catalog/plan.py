@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Literal
 
 from ..refs.document import FORMAT_VERSION
+from .asset_names import folded, identity_problem, ignores_case, path_problem
 from .assets import CatalogAsset
 from .globs import matches_any
-from .layout import ListedRecord, Listing, OutputLayout, RecordKey, path_problem
+from .layout import ListedRecord, Listing, OutputLayout, RecordKey
 from .options import ReferenceOptions
 from .run_summary import KeptResult, SkippedAsset
 
@@ -20,8 +22,19 @@ LIMIT = "limit"
 EXCLUDED = "excluded"
 EMBARGOED = "embargoed"
 UNUSABLE_PATH = "unusable path"
+UNUSABLE_IDENTITY = "unusable identity"
 NO_ETAG = "no ETag yet"
-REASONS = (UNCHANGED, NOT_NWB, ALREADY_ZARR, LIMIT, EXCLUDED, EMBARGOED, UNUSABLE_PATH, NO_ETAG)
+REASONS = (
+    UNCHANGED,
+    NOT_NWB,
+    ALREADY_ZARR,
+    LIMIT,
+    EXCLUDED,
+    EMBARGOED,
+    UNUSABLE_PATH,
+    UNUSABLE_IDENTITY,
+    NO_ETAG,
+)
 """Why an asset is passed over."""
 
 Cause = Literal["new", "changed", "other options", "failed before"]
@@ -134,6 +147,7 @@ def make_plan(
     """
     plan = Plan()
     taken = 0
+    same_place = _SamePlace()
     for asset in sorted(assets, key=lambda asset: asset.path):
         refusal = _refusal(asset, rules, has_private=private is not None)
         if refusal is None and rules.limit is not None and taken >= rules.limit:
@@ -141,11 +155,16 @@ def make_plan(
         if refusal is not None:
             plan.skipped.append(skipped_asset(asset, *refusal))
             continue
+        is_private = asset.embargoed and private is not None
+        layout = private if is_private and private is not None else public
+        other = same_place.earlier(layout, asset)
+        if other is not None:
+            detail = f"the output ignores case, and {other!r} is in its place"
+            plan.skipped.append(skipped_asset(asset, UNUSABLE_PATH, detail))
+            continue
         taken += 1
-        if asset.embargoed and private is not None:
-            _plan_asset(plan, asset, private, private_listing or Listing())
-        else:
-            _plan_asset(plan, asset, public, public_listing)
+        listing = (private_listing or Listing()) if is_private else public_listing
+        _plan_asset(plan, asset, layout, listing)
     return plan
 
 
@@ -199,7 +218,26 @@ def _refusal(asset: CatalogAsset, rules: SelectionRules, *, has_private: bool) -
         return UNUSABLE_PATH, problem
     if not asset.etag:
         return NO_ETAG, "the archive has not computed its ETag yet"
-    return None
+    problem = identity_problem(asset.asset_id, asset.etag)
+    return None if problem is None else (UNUSABLE_IDENTITY, problem)
+
+
+class _SamePlace:
+    """Finds assets whose files would lie where those of another one do."""
+
+    def __init__(self) -> None:
+        self._ignoring: dict[Path, bool] = {}
+        self._paths: dict[str, str] = {}
+
+    def earlier(self, layout: OutputLayout, asset: CatalogAsset) -> str | None:
+        """Return the path of an earlier asset at the same place, or nothing."""
+        if layout.folder not in self._ignoring:
+            self._ignoring[layout.folder] = ignores_case(layout.folder)
+        if not self._ignoring[layout.folder]:
+            return None  # `safe_stem` gives different paths different places
+        place = folded(layout.place(asset))
+        earlier = self._paths.setdefault(place, asset.path)
+        return None if earlier == asset.path else earlier
 
 
 def _plan_asset(plan: Plan, asset: CatalogAsset, layout: OutputLayout, listing: Listing) -> None:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ..access.dandi_api import Asset, DandiArchive, Dandiset
-from ..errors import NotInArchiveError
+from ..errors import ArchiveError, NotInArchiveError
 from .archive_address import ArchiveAddress
+from .asset_names import printable_text
 from .assets import CatalogAsset
 
 DRAFT = "draft"
 LATEST = "latest"
+
+_PUBLISHED = re.compile(r"0\.\d{6}\.\d{4}", re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -46,6 +50,8 @@ def resolve_version(archive: DandiArchive, dandiset: str, version: str) -> Resol
     ------
     NotInArchiveError
         When there is no such dandiset, or ``latest`` is asked for and nothing was published.
+    ArchiveError
+        When the newest version has a name that versions do not have.
     ShadowzarrError
         As `DandiArchive.dandiset` raises them.
     """
@@ -75,7 +81,7 @@ def catalog_asset(asset: Asset, version: ResolvedVersion) -> CatalogAsset:
         dandiset=version.dandiset,
         version=version.version,
         asset_id=asset.asset_id,
-        path=asset.path,
+        path=printable_text(asset.path),
         size=asset.size,
         etag=(asset.etag or "").strip('"'),
         kind="zarr" if asset.zarr else "blob",
@@ -91,4 +97,10 @@ def _latest(dandiset: Dandiset) -> str:
             f"dandiset {dandiset.identifier} has no published version, so there is no latest one; "
             f"ask for version: {DRAFT}"
         )
-    return dandiset.most_recent_published_version.version
+    version = dandiset.most_recent_published_version.version
+    if not _PUBLISHED.fullmatch(version):  # it becomes a folder's name
+        raise ArchiveError(
+            f"dandiset {dandiset.identifier}: the archive names its newest version {version!r}, "
+            "expected a name such as 0.240101.1200"
+        )
+    return version

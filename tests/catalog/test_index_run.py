@@ -29,6 +29,7 @@ from shadowzarr.errors import (
     UsageError,
 )
 from shadowzarr.store.load_rfs import load_rfs
+from shadowzarr.testing import Archive, ArchiveServer
 from shadowzarr.verify import verify_rfs
 
 KEY_VARIABLE = "SHADOWZARR_TEST_KEY"
@@ -204,11 +205,54 @@ def test_what_is_passed_over_is_listed_beside_the_references(archive, request_of
     (tmp_path / "notes.txt").write_text("notes")
     archive.archive.add_asset("000001", "notes.txt", tmp_path / "notes.txt")
     index_dandisets(request_of(), pool=pool)
-    listed = json.loads((tmp_path / "out/dandisets/000001/draft/skipped.json").read_text())
+    listed = json.loads((tmp_path / "out/dandisets/000001/draft.skipped.json").read_text())
     assert [(each["path"], each["reason"]) for each in listed] == [("notes.txt", "not NWB")]
     archive.archive.remove_asset("000001", "notes.txt")
     index_dandisets(request_of(), pool=pool)
-    assert not (tmp_path / "out/dandisets/000001/draft/skipped.json").exists()
+    assert not (tmp_path / "out/dandisets/000001/draft.skipped.json").exists()
+
+
+ODD_PATHS = (
+    "skipped.json/a.nwb",
+    "draft.skipped.json",
+    "report.html",
+    "refs.json/refs.json",
+    "a.nwb",
+    "a.nwb/b.nwb",
+    "A.nwb",
+    "records",
+    "run.lock",
+    ".staging/index/a.nwb",
+    "publishing.json",
+    "trailing space ",
+    "trailing dot.",
+    "ü" * 120 + ".nwb",
+    "x" * 113 + "~0123456789abcdef",
+)
+REFUSED_PATHS = ("b.shadowzarr", ".shadowzarr/lock", "a.nwb.Shadowzarr/b.nwb", "line\nfeed.nwb")
+
+
+def test_assets_may_be_called_like_files_of_ours_or_are_passed_over_alone(
+    request_of, pool, tmp_path, write_file
+):
+    """Every path has references that verify, or is listed with the reason; a second run finds all."""
+    contents = Archive()
+    contents.add_dandiset("000001")
+    for number, path in enumerate((*ODD_PATHS, *REFUSED_PATHS)):
+        contents.add_asset("000001", path, write_file(tmp_path / f"{number}.nwb", seed=number))
+    wanted = (DandisetRequest("000001", rules=SelectionRules(include=("**",))),)
+    with ArchiveServer(contents) as server:
+        request = request_of(archive=ArchiveAddress(server.api_url), dandisets=wanted)
+        first = index_dandisets(request, pool=pool)
+        again = index_dandisets(request, pool=pool)
+        for path, record in records(tmp_path / "out").items():
+            original = tmp_path / f"{ODD_PATHS.index(path)}.nwb"
+            assert verify_rfs(tmp_path / "out" / record.references, original, mode="full").equal, path
+    assert {record.path: record.outcome for record in first.records} == dict.fromkeys(ODD_PATHS, "indexed")
+    assert {each.path: each.reason for each in first.skipped} == dict.fromkeys(REFUSED_PATHS, "unusable path")
+    listed = json.loads((tmp_path / "out/dandisets/000001/draft.skipped.json").read_text())
+    assert sorted(each["path"] for each in listed) == sorted(REFUSED_PATHS)
+    assert (again.records, again.kept) == ([], [])
 
 
 def test_results_of_a_removed_asset_are_kept_and_told(archive, request_of, pool, tmp_path):

@@ -85,12 +85,25 @@ def test_a_record_whose_references_are_gone_does_not_count(layout, asset):
         ({"path": "sub-1/a.nwb"}, {"exclude": ("sub-1/**",)}, "excluded"),
         ({"embargoed": True}, {}, "embargoed"),
         ({"path": "../a.nwb"}, {}, "unusable path"),
+        ({"path": "a\nb.nwb"}, {}, "unusable path"),
         ({"etag": ""}, {}, "no ETag yet"),
+        ({"etag": "../x"}, {}, "unusable identity"),
+        ({"asset_id": "../x"}, {}, "unusable identity"),
     ],
 )
 def test_assets_are_passed_over_with_a_reason(layout, asset, changes, rules, reason):
     plan = plan_of(layout, replace(asset, **changes), rules=SelectionRules(**rules))
     assert (plan.work, [each.reason for each in plan.skipped]) == ([], [reason])
+
+
+def test_where_case_is_ignored_the_first_of_two_paths_has_the_place(layout, asset, monkeypatch):
+    assets = [replace(asset, path=path) for path in ("sub/é.nwb", "Sub/E\u0301.nwb", "sub/f.nwb")]
+    assert len(plan_of(layout, *assets).work) == 3
+    monkeypatch.setattr("shadowzarr.catalog.plan.ignores_case", lambda folder: True)
+    plan = plan_of(layout, *assets)
+    assert [w.asset.path for w in plan.work] == ["Sub/E\u0301.nwb", "sub/f.nwb"]
+    assert fate(plan) == [("sub/é.nwb", "unusable path")]
+    assert "Sub/E" in plan.skipped[0].detail
 
 
 def test_other_files_are_taken_when_they_are_asked_for(layout, asset):
