@@ -16,7 +16,7 @@ from ...access.sources import Source
 from ...builder import RfsBuilder
 from ...refs.chunk_index import empty_index
 from ...refs.zarr_metadata import chunk_grid_shape
-from .h5_chunk_utils import ChunkTable
+from .chunk_table import ChunkTable
 from .object_names import child_path
 
 _MAX_EMPTY_ENTRIES = 16

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from .chunk_table import ChunkTable
 from .dtypes import NotInPlaceError
-from .h5_chunk_utils import ChunkTable
 
 Indices = npt.NDArray[np.int64]
 

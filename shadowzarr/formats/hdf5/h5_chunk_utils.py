@@ -7,42 +7,12 @@ the numbers mean for the document is decided by ``datasets``.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from h5py import h5d
 
+from .chunk_table import ChunkTable as ChunkTable
 from .growing_axis import true_coordinates
-
-
-@dataclass(frozen=True, slots=True)
-class ChunkTable:
-    """The chunks of a dataset that were written, in the order of their coordinates.
-
-    Attributes
-    ----------
-    coordinates : numpy.ndarray
-        int64, shape (chunks, axes): chunk coordinates.
-    offsets, nbytes : numpy.ndarray
-        uint64, shape (chunks,): where each chunk is stored, as HDF5 reports it, and its stored size.
-    filter_masks : numpy.ndarray
-        uint32, shape (chunks,): bit i is set when filter i was skipped.
-    """
-
-    coordinates: npt.NDArray[np.int64]
-    offsets: npt.NDArray[np.uint64]
-    nbytes: npt.NDArray[np.uint64]
-    filter_masks: npt.NDArray[np.uint32]
-
-    def __len__(self) -> int:
-        return len(self.offsets)
-
-    def __getitem__(self, rows: npt.NDArray[Any]) -> ChunkTable:
-        return ChunkTable(
-            self.coordinates[rows], self.offsets[rows], self.nbytes[rows], self.filter_masks[rows]
-        )
 
 
 def chunk_locations(dataset: h5d.DatasetID) -> ChunkTable:

@@ -30,10 +30,10 @@ from .chunk_grid import (
     no_chunks,
     product,
 )
+from .chunk_table import ChunkTable
 from .dataset_context import DatasetContext
 from .dtypes import DType, NotInPlaceError, stored_dtype
 from .fill_values import stored_fill
-from .h5_chunk_utils import ChunkTable
 from .h5_filters_to_codecs import CodecChain, NoCodecError
 from .hyperslabs import NotRegularError, Segment, paired_axes, segments
 from .in_place import InPlace

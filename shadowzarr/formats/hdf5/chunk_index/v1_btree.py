@@ -1,0 +1,146 @@
+"""Version 1 B-trees of chunks.
+
+HDF5 File Format, III.A.1 "Disk Format: Level 1A1 - Version 1 B-trees", node type 1 (raw data chunks). Nodes
+have no checksum. What makes them sound is their order: HDF5 finds a chunk by comparing it with the keys on
+the way down, so a chunk that lies outside the bounds of its ancestors is in the tree and is never found.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from .entries import Entries
+from .layout import ChunkIndexLayout
+from .nodes import AddressSpace, Bytes2D, Walk
+from .numbers import fields_at, precedes, unsigned
+from .refusal import sound, understood
+
+_SIGNATURE = np.frombuffer(b"TREE", np.uint8)
+_OF_CHUNKS = 1
+
+Vectors = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class _Form:
+    """Where things are in a node.
+
+    Attributes
+    ----------
+    edges : numpy.ndarray
+        Chunk shape and the element size: the units of the offsets in a key.
+    most : int
+        Most children of a node.
+    header, key, entry : int
+        Bytes before the first key, of a key, and of a key with its child.
+    """
+
+    edges: Vectors
+    most: int
+    header: int
+    key: int
+    entry: np.dtype[np.void]
+
+    @property
+    def node(self) -> int:
+        """Bytes of a node: there is one key more than children."""
+        return self.header + self.most * self.entry.itemsize + self.key
+
+
+@dataclass(frozen=True, slots=True)
+class _Level:
+    """The entries of all nodes of a level, in order.
+
+    Attributes
+    ----------
+    entries : numpy.ndarray
+        ``nbytes``, ``mask``, ``offsets`` and ``child`` of each.
+    scaled : numpy.ndarray
+        Shape (entries, axes + 1): the keys, in chunks.
+    ends : numpy.ndarray
+        Shape (entries, axes + 1): the keys before which what is below them lies.
+    """
+
+    entries: npt.NDArray[np.void]
+    scaled: Vectors
+    ends: Vectors
+
+
+def walk_v1_btree(layout: ChunkIndexLayout, space: AddressSpace) -> Walk[Entries]:
+    """Walk a version 1 B-tree, a level at a time."""
+    form = _form_of(layout)
+    (rows,) = yield [space.group(layout.storage.address or 0, form.node)]
+    depth = int(rows[0, 5])
+    level = _decode(rows, form, depth, None)
+    for height in reversed(range(depth)):
+        if not len(level.entries):
+            break
+        (rows,) = yield [space.group(level.entries["child"].astype(np.uint64), form.node)]
+        level = _decode(rows, form, height, level)
+    return _chunks(level, layout)
+
+
+def _form_of(layout: ChunkIndexLayout) -> _Form:
+    storage, sizes = layout.storage, layout.sizes
+    edges = np.array([*storage.edges, storage.element_size], np.int64)
+    entry = np.dtype(
+        [
+            ("nbytes", "<u4"),
+            ("mask", "<u4"),
+            ("offsets", "<u8", (len(edges),)),
+            ("child", f"<u{sizes.offset_size}"),
+        ]
+    )
+    key = 8 + 8 * len(edges)
+    return _Form(edges, 2 * sizes.chunk_btree_k, 8 + 2 * sizes.offset_size, key, entry)
+
+
+def _decode(rows: Bytes2D, form: _Form, height: int, above: _Level | None) -> _Level:
+    sound((rows[:, :4] == _SIGNATURE).all(), "a B-tree node without its signature")
+    sound((rows[:, 4] == _OF_CHUNKS).all(), "a B-tree node of another type")
+    sound((rows[:, 5] == height).all(), "a B-tree node of another level")
+    used = unsigned(rows[:, 6:8]).astype(np.int64)
+    understood((used <= form.most).all(), "a B-tree node with more children than are expected")
+    sound(above is None or (used > 0).all(), "an empty B-tree node")
+    all_entries = rows[:, form.header : form.header + form.most * form.entry.itemsize].view(form.entry)
+    entries = all_entries[np.arange(form.most) < used[:, None]]
+    scaled = _scaled(entries["offsets"], form)
+    if not len(entries):
+        return _Level(entries, scaled, scaled)
+    last_keys = fields_at(rows, form.header + used * form.entry.itemsize, form.key)
+    bounds = _scaled(last_keys.view("<u8")[:, 1:], form)
+    ends = np.empty_like(scaled)
+    ends[:-1] = scaled[1:]
+    stops = np.cumsum(used)
+    if above is not None:
+        bounds = np.where(precedes(above.ends, bounds)[:, None], above.ends, bounds)
+        sound(not precedes(scaled[stops - used], above.scaled).any(), "a B-tree node before its parent's key")
+    ends[stops - 1] = bounds
+    sound(precedes(scaled, ends).all(), "a B-tree node whose keys are not in order")
+    return _Level(entries, scaled, ends)
+
+
+def _scaled(offsets: npt.NDArray[np.uint64], form: _Form) -> Vectors:
+    """Offsets of keys, which count elements, in chunks."""
+    sound(not (offsets >> np.uint64(63)).any(), "a B-tree key past the largest dataset")
+    signed = offsets.astype(np.int64)
+    scaled = signed // form.edges
+    sound((scaled * form.edges == signed).all(), "a B-tree key that is not the start of a chunk")
+    return scaled
+
+
+def _chunks(level: _Level, layout: ChunkIndexLayout) -> Entries:
+    entries = level.entries
+    sound(not level.scaled[:, -1].any(), "a B-tree key inside an element")
+    nbytes = entries["nbytes"].astype(np.uint64)
+    sound(
+        layout.is_filtered or (nbytes == layout.storage.chunk_bytes).all(),
+        "a chunk without filters that has another size than the rest",
+    )
+    addresses = entries["child"].astype(np.uint64)
+    sound(not (addresses == layout.sizes.undefined).any(), "a B-tree entry without a chunk")
+    masks = entries["mask"].astype(np.uint32)
+    return Entries(addresses, nbytes, masks, level.scaled[:, :-1])
