@@ -1,0 +1,1 @@
+"""Outcomes as Markdown, and the page that holds them."""
