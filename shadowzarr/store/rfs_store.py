@@ -9,13 +9,14 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import os
-from collections.abc import AsyncIterator, Iterable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, TypedDict
 
 import numpy as np
 import orjson
 from zarr.abc.store import OffsetByteRequest, RangeByteRequest, Store, SuffixByteRequest
 
+from ..access.locations import is_remote
 from ..access.merging import MAX_MERGE_SIZE, MERGE_BELOW, MERGE_GAP, RangeMerger
 from ..access.range_reader import default_reader
 from ..errors import InvalidReferencesError
@@ -26,7 +27,8 @@ from .fetch_chunk import ChunkCache, ChunkFetcher, FileReader, pad
 from .index_reader import IndexReader
 from .listing import Listing
 from .load_rfs import load_rfs
-from .locate import Found, Locator
+from .locate import ChunkId, Found, Locator
+from .look_ahead import Bytes, LookAhead, Part
 from .served_metadata import ServedMetadata
 
 if TYPE_CHECKING:
@@ -122,6 +124,7 @@ class RfsStore(Store):
         )
         self._fetcher = ChunkFetcher(rfs, merger, validate_sources=validate_sources, cache=local_cache)
         self._listing = Listing(self._locator, self._index)
+        self._ahead = LookAhead(self._chunk_of, self._locator.layout, self._read_ahead, small=merge_below)
         self._name: str | None = None
 
     @property
@@ -160,14 +163,19 @@ class RfsStore(Store):
         ReadError, SourceError
             When the value is listed and cannot be read.
         """
-        start, stop = _bounds(byte_range)
+        part = Part(*_bounds(byte_range))
         self._is_open = True  # there is nothing to open, and other threads may be here too
+        plan = self._ahead.plan(key)
+        if plan is not None and (data := await plan.take(key, part)) is not None:
+            return prototype.buffer.from_bytes(data)
         found = await self._find(key)
         if found is None:
             return None
         if found.inline is not None:
-            return prototype.buffer.from_bytes(self._inline(found)[start:stop])
-        return prototype.buffer.from_bytes(await self._fetch(found, start, stop))
+            return prototype.buffer.from_bytes(self._inline(found)[part.start : part.stop])
+        reading = self._fetch(found, part)
+        data = await (reading if plan is None else plan.read(key, found, part, reading))
+        return prototype.buffer.from_bytes(data)
 
     async def get_partial_values(
         self, prototype: BufferPrototype, key_ranges: Iterable[tuple[str, ByteRequest | None]]
@@ -235,9 +243,22 @@ class RfsStore(Store):
             return data
         return pad(data, found.chunk, self._locator.layout(found.chunk.path))
 
-    async def _fetch(self, found: Found, start: int | None, stop: int | None) -> bytes | memoryview:
+    async def _fetch(self, found: Found, part: Part) -> Bytes:
         layout = self._locator.layout(found.chunk.path) if found.chunk else None
-        return await self._fetcher.fetch(_location(found), found.chunk, layout, start, stop)
+        return await self._fetcher.fetch(_location(found), found.chunk, layout, part.start, part.stop)
+
+    async def _read_ahead(self, key: str, part: Part, located: Callable[[int], None]) -> Bytes | None:
+        """Part of a chunk of a remote file; None for any other, which costs no round trip."""
+        found = await self._find(key)
+        location = None if found is None else found.location
+        if found is None or location is None or not is_remote(location.url):
+            located(0)
+            return None
+        located(part.nbytes(location.length or 0))
+        return await self._fetch(found, part)
+
+    def _chunk_of(self, key: str) -> ChunkId | None:
+        return self._locator.chunk_of(self._locator.own_key(key))
 
     async def _size(self, found: Found) -> int:
         layout = self._locator.layout(found.chunk.path) if found.chunk else None

@@ -21,6 +21,7 @@ from ..attributes import decode_non_finite, encode_attributes
 from ..codecs import PARTIAL_BYTES
 from ..errors import InvalidReferencesError
 from ..refs.chunk_key import METADATA_NAME
+from .announced import ANNOUNCED_KEYS
 from .locate import Locator
 
 
@@ -80,6 +81,9 @@ class ServedMetadata:
             document["fill_value"] = _spelled_out(document["fill_value"])
         if not self._strict and _is_plain(document.get("codecs")):
             document["codecs"] = [{**document["codecs"][0], "name": PARTIAL_BYTES}]
+        if not self._strict and _name(keys := document.get("chunk_key_encoding")) == "default":
+            own = keys if isinstance(keys, Mapping) else {}
+            document["chunk_key_encoding"] = {**own, "name": ANNOUNCED_KEYS}
         return document
 
 
