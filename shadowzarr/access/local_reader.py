@@ -100,13 +100,15 @@ class _OpenFile:
             os.close(self._fd)
 
     def read(self, wanted: FileRange) -> bytes:
-        data = self._pread(wanted.length, wanted.offset)
+        # A reference may ask for any length, and pread allocates all of it before it reads.
+        there = min(wanted.length, max(0, self.size - wanted.offset))
+        data = self._pread(there, wanted.offset) if there else b""
         if len(data) == wanted.length:
             return data
         parts = [data]
         came = len(data)
-        while data and came < wanted.length:  # the kernel gives at most 2 GiB at once
-            data = self._pread(wanted.length - came, wanted.offset + came)
+        while data and came < there:  # the kernel gives at most 2 GiB at once
+            data = self._pread(there - came, wanted.offset + came)
             parts.append(data)
             came += len(data)
         if came < wanted.length:

@@ -48,6 +48,10 @@ def canonical(source: str | os.PathLike[str]) -> str:
     scheme = _scheme(source)
     if scheme == "":
         return os.path.abspath(source)  # noqa: PTH100
+    try:
+        _ = urlsplit(source).port
+    except ValueError as error:
+        raise UsageError(f"{source!r} is no URL: {error}") from error
     if scheme == "file":
         return _from_file_url(source)
     if scheme == "s3":

@@ -18,8 +18,11 @@ from zarr.dtype import parse_dtype
 
 from ..errors import InvalidReferencesError
 from .chunk_key import METADATA_NAME
+from .node_checks import LARGEST, array_name, check_array
 
 _NUMBER = re.compile(r"0|[1-9][0-9]*", re.ASCII)
+_NOT_UNDERSTOOD = (ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError, ValueError)
+"""What zarr's data types raise on descriptions that are not theirs."""
 _DEFAULT_SEPARATOR = {"default": "/", "v2": "."}
 
 
@@ -61,15 +64,18 @@ class ArrayLayout:
             When it is not the metadata of an array, or its chunk keys are spelled in a way that is
             not known here.
         """
+        check_array(metadata, array_name(path))
         try:
-            shape = tuple(map(int, metadata["shape"]))
+            shape = tuple(metadata["shape"])
             encoding, separator = _key_encoding(metadata)
             axes = _stored_axes(metadata["codecs"], len(shape))
             itemsize = None if axes is None else _itemsize(metadata["data_type"])
             chunk_shape = _chunk_shape(metadata)
-        except (KeyError, TypeError, ValueError) as error:
+            if itemsize is not None and math.prod((itemsize, *(chunk_shape or ()))) > LARGEST:
+                raise ValueError(f"a chunk of shape {list(chunk_shape or ())} is larger than any file")
+        except _NOT_UNDERSTOOD as error:
             raise InvalidReferencesError(
-                f"{METADATA_NAME} of {path!r} is not an array's metadata: {error!r}"
+                f"{METADATA_NAME} of {path!r} cannot be understood: {error!r}"
             ) from error
         return cls(shape, chunk_shape, encoding, separator, itemsize, axes or tuple(range(len(shape))))
 
@@ -130,7 +136,7 @@ def _key_encoding(metadata: Mapping[str, Any]) -> tuple[str, str]:
 
 def _chunk_shape(metadata: Mapping[str, Any]) -> tuple[int, ...] | None:
     grid = metadata["chunk_grid"]
-    return tuple(map(int, grid["configuration"]["chunk_shape"])) if grid["name"] == "regular" else None
+    return tuple(grid["configuration"]["chunk_shape"]) if grid["name"] == "regular" else None
 
 
 def _stored_axes(codecs: Sequence[Any], ndim: int) -> tuple[int, ...] | None:
@@ -147,6 +153,8 @@ def _stored_axes(codecs: Sequence[Any], ndim: int) -> tuple[int, ...] | None:
 def _transpose_order(order: Any, ndim: int) -> Sequence[int]:
     if order in ("C", "F"):  # early drafts of Zarr v3 wrote these
         return range(ndim) if order == "C" else range(ndim)[::-1]
+    if sorted(order) != list(range(ndim)):
+        raise ValueError(f"a transposition by {order!r} of {ndim} axes")
     return [int(axis) for axis in order]
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ast
 import itertools
+import math
 import re
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
@@ -19,9 +20,12 @@ from . import templates as url_templates
 from .byte_range import ChunkLocation
 from .chunk_key import chunk_key
 from .document import Dimension, GenEntry
+from .node_checks import LARGEST
 
 _EXPRESSION = re.compile(r"\{\{(.*?)\}\}")
 _MAX_EXPRESSION = 500
+MOST_LISTED = 2**24
+"""Chunks up to which a rule is expanded: 16 million, in slabs of 4 MiB a dataset of 64 TiB."""
 _KEY = re.compile(r"^(?:(?P<path>.*)/)?c(?P<coordinates>(?:/[^/]+)*)$", re.DOTALL)
 _NAME = re.compile(r"^\{\{\s*([A-Za-z_]\w*)\s*\}\}$")
 
@@ -55,7 +59,18 @@ def location_at(
 
 
 def expand(entry: GenEntry, templates: Mapping[str, str]) -> Iterator[tuple[str, ChunkLocation]]:
-    """Every key the rule gives, with its location, last dimension fastest."""
+    """Every key the rule gives, with its location, last dimension fastest.
+
+    Raises
+    ------
+    InvalidReferencesError
+        When there are more than `MOST_LISTED`, or the rule cannot be understood.
+    """
+    if count(entry) > MOST_LISTED:
+        raise InvalidReferencesError(
+            f"gen entry {entry['key']!r} stands for {count(entry):,} chunks; no more than {MOST_LISTED:,} "
+            "are listed one by one"
+        )
     path, parts = _parse_key(entry["key"])
     names = list(entry["dimensions"])
     ranges = [_range(entry["dimensions"][name]) for name in names]
@@ -67,10 +82,34 @@ def expand(entry: GenEntry, templates: Mapping[str, str]) -> Iterator[tuple[str,
 
 def count(entry: GenEntry) -> int:
     """How many references the rule stands for."""
-    total = 1
-    for dimension in entry["dimensions"].values():
-        total *= len(_range(dimension))
-    return total
+    ranges = map(_range, entry["dimensions"].values())
+    return math.prod(max(0, -((r.start - r.stop) // r.step)) for r in ranges)  # len() ends at 2**63
+
+
+def check(entry: GenEntry) -> None:
+    """Refuse a rule that cannot be evaluated: its first and last chunk are.
+
+    The types of its parts are right already.
+
+    Raises
+    ------
+    InvalidReferencesError
+        With the rule and what is wrong with it.
+    """
+    used = {part for part in _parse_key(entry["key"])[1] if isinstance(part, str)}
+    dimensions = entry["dimensions"]
+    for name in sorted(used ^ set(dimensions)):
+        does = "uses" if name in used else "does not use"
+        has = "is none of its dimensions" if name in used else "is one of its dimensions"
+        raise InvalidReferencesError(f"gen entry {entry['key']!r}: its key {does} {name!r}, which {has}")
+    if count(entry) and "offset" in entry:
+        for end in (0, -1):
+            _place(entry, {name: _end(_range(dimension), end) for name, dimension in dimensions.items()})
+
+
+def ndim(entry: GenEntry) -> int:
+    """How many coordinates the rule's chunks have."""
+    return len(_parse_key(entry["key"])[1])
 
 
 def evaluate(expression: str, values: Mapping[str, int]) -> int:
@@ -108,10 +147,21 @@ def _location(entry: GenEntry, templates: Mapping[str, str], values: Mapping[str
     url = url_templates.expand(entry["url"], templates)
     if "offset" not in entry or "length" not in entry:
         return ChunkLocation(url)
+    return ChunkLocation(url, *_place(entry, values))
+
+
+def _place(entry: GenEntry, values: Mapping[str, int]) -> tuple[int, int]:
     offset, length = _number(entry["offset"], values), _number(entry["length"], values)
-    if offset < 0 or length < 0:
+    if offset < 0 or length < 0 or offset + length > LARGEST:
         raise InvalidReferencesError(f"gen entry {entry['key']!r} gives offset {offset}, length {length}")
-    return ChunkLocation(url, offset, length)
+    return offset, length
+
+
+def _end(numbers: range, end: int) -> int:
+    """First (0) or last (-1) number of a range that is not empty, and may be longer than `len` can say."""
+    if end == 0:
+        return numbers.start
+    return numbers.start + (numbers.stop - 1 - numbers.start) // numbers.step * numbers.step
 
 
 def _number(template: str | int, values: Mapping[str, int]) -> int:

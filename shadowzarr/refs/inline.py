@@ -8,7 +8,6 @@ array's ``zarr.json``, never an encoding of the value, so that any kerchunk read
 from __future__ import annotations
 
 import base64
-import binascii
 
 from ..errors import InvalidReferencesError
 
@@ -26,19 +25,22 @@ def decode_inline(value: str) -> bytes:
     Raises
     ------
     InvalidReferencesError
-        When the value announces base64 and is not.
+        When the value announces base64 and is not, or is text that has no UTF-8 form.
     """
     if not value.startswith(PREFIX):
-        return value.encode("utf-8")
+        try:
+            return value.encode("utf-8")
+        except UnicodeEncodeError as error:
+            raise InvalidReferencesError(f"an inline value is not UTF-8: {error}") from error
     try:
         return base64.b64decode(value[len(PREFIX) :], validate=True)
-    except binascii.Error as error:
+    except ValueError as error:
         raise InvalidReferencesError(f"an inline value is not valid base64: {error}") from error
 
 
 def inline_size(value: str) -> int:
     """Number of bytes of an inline value, without decoding it."""
     if not value.startswith(PREFIX):
-        return len(value.encode("utf-8"))
+        return len(value.encode("utf-8", "surrogatepass"))
     digits = len(value) - len(PREFIX)
     return digits * 3 // 4 - (2 if value.endswith("==") else 1 if value.endswith("=") else 0)

@@ -15,6 +15,7 @@ import numpy as np
 from ..errors import InvalidReferencesError
 from .byte_range import FileRange
 from .document import SelectionEntry
+from .node_checks import is_count
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,12 +48,14 @@ class Selection:
             When a range lies outside the record, or nothing is kept.
         """
         record_size = entry["record_size"]
-        keep = tuple((int(start), int(stop)) for start, stop in entry["keep"])
+        keep = tuple((start, stop) for start, stop in entry["keep"])
+        if not is_count(record_size) or not all(is_count(end) for ends in keep for end in ends):
+            raise InvalidReferencesError(f"a selection has {entry!r}; expected whole numbers"[:200])
         if not keep or not all(0 <= start < stop <= record_size for start, stop in keep):
             raise InvalidReferencesError(
                 f"a selection keeps {entry['keep']} of records of {record_size} bytes"
             )
-        return cls(int(record_size), keep)
+        return cls(record_size, keep)
 
 
 @dataclass(frozen=True, slots=True)

@@ -82,4 +82,5 @@ def chunk_shape_of(metadata: Mapping[str, Any]) -> tuple[int, ...]:
 
 def chunk_grid_shape(shape: Sequence[int], chunk_shape: Sequence[int]) -> tuple[int, ...]:
     """Number of chunks along each axis."""
-    return tuple(-(-extent // edge) for extent, edge in zip(shape, chunk_shape, strict=True))
+    edges = zip(shape, chunk_shape, strict=True)
+    return tuple(-(-extent // edge) if extent else 0 for extent, edge in edges)  # other writers cut 0 by 0

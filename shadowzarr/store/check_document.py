@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
+from urllib.parse import urlsplit
 
 import numpy as np
 
@@ -14,9 +15,12 @@ from ..errors import InvalidReferencesError
 from ..refs import gen
 from ..refs.chunk_key import metadata_key
 from ..refs.document import FORMAT_VERSION, KNOWN_REQUIREMENTS
+from ..refs.node_checks import LARGEST, MOST_SHOWN, check_array, is_count
 from ..refs.selection import Selection
 
 _GEN_KEYS = {"key": str, "url": str, "dimensions": Mapping}
+_LISTS = {"skipped": ("path", "kind", "reason"), "converted": ("path", "what")}
+"""Lists for people, and the texts that each of their entries has."""
 
 
 def check_document(document: Any, name: str) -> None:
@@ -44,20 +48,25 @@ def check_document(document: Any, name: str) -> None:
     if not all(isinstance(value, str) for value in templates.values()):
         raise _wrong(f"{name}: templates", "hold something else than text", "a text for each name")
     _check_arrays(document, refs, name)
-    for url, entry in _part(document, "sources", Mapping, name).items():
-        if not isinstance(entry, Mapping) or not _is_count(entry.get("size")):
-            raise _wrong(f"{name}: sources[{url!r}]", f"is {entry!r}", "a size")
+    _check_locations(document, refs, templates, name)
+    for part, fields in _LISTS.items():
+        for number, entry in enumerate(_part(document, part, list, name)):
+            _check_fields(entry, fields, f"{name}: {part}[{number}]")
+    for number, file in enumerate(_part(document, "inline_files", list, name)):
+        if not isinstance(file, str):
+            raise _wrong(f"{name}: inline_files[{number}]", f"is {_shown(file)}", "a name")
+    _part(document, "hdf5", Mapping, name)
 
 
 def _check_versions(document: Mapping[str, Any], name: str) -> None:
     version = document.get("version")
     if version not in (1, 2) or isinstance(version, bool):
         hint = " (kerchunk files without one are older than version 1)" if version is None else ""
-        raise _wrong(name, f"has version {version!r}{hint}", "version 1 or 2")
+        raise _wrong(name, f"has version {_shown(version)}{hint}", "version 1 or 2")
     form = document.get("format", FORMAT_VERSION)
-    if not _is_count(form) or form > FORMAT_VERSION:
+    if not is_count(form) or form > FORMAT_VERSION:
         raise InvalidReferencesError(
-            f"{name} has format {form!r}; this version of shadowzarr reads up to {FORMAT_VERSION}. "
+            f"{name} has format {_shown(form)}; this version of shadowzarr reads up to {FORMAT_VERSION}. "
             "Update shadowzarr"
         )
     requires = _part(document, "requires", list, name)
@@ -84,7 +93,8 @@ def _unusual(refs: Mapping[str, Any]) -> list[str]:
                 and type(value[1]) is int
                 and type(value[2]) is int
                 and value[0]
-                and value[1] >= 0 <= value[2]
+                and 0 <= value[1] <= LARGEST - value[2]
+                and value[2] >= 0
             )
         )
     ]
@@ -98,9 +108,55 @@ def _check_reference(key: str, value: Any, name: str) -> None:
             return
         case [str(url)] if url:
             return
-        case [str(url), offset, size] if url and _is_count(offset) and _is_count(size):
-            return
-    raise _wrong(f"{name}: refs[{key!r}]", f"is {str(value)[:80]}", "text, [url] or [url, offset, size]")
+        case [str(url), offset, size] if url and is_count(offset) and is_count(size):
+            if offset + size <= LARGEST:
+                return
+    raise _wrong(f"{name}: refs[{key!r}]", f"is {_shown(value)}", "text, [url] or [url, offset, size]")
+
+
+def _check_locations(
+    document: Mapping[str, Any], refs: Mapping[str, Any], templates: Mapping[str, str], name: str
+) -> None:
+    """Each place that is written out; those made of templates are looked at when these are put in."""
+    listed = dict.fromkeys(value[0] for value in refs.values() if type(value) is list)
+    sources = _part(document, "sources", Mapping, name)
+    for text in (*listed, *templates.values(), *sources):
+        check_location(text, name)
+    for url, entry in sources.items():
+        place = f"{name}: sources[{url!r}]"
+        if not isinstance(entry, Mapping) or not is_count(entry.get("size")):
+            raise _wrong(place, f"is {_shown(entry)}", "a size")
+        if not isinstance(entry.get("etag") or "", str):
+            raise _wrong(place, f"has etag {_shown(entry['etag'])}", "text")
+
+
+def check_location(text: str, name: str) -> None:
+    """Refuse a URL that cannot be taken apart.
+
+    Parameters
+    ----------
+    text : str
+        A location in a document; whether anything is there is not asked.
+    name : str
+        What messages call the document.
+
+    Raises
+    ------
+    InvalidReferencesError
+        With the location and what is wrong with it.
+    """
+    if "://" not in text or "{{" in text:
+        return
+    try:
+        _ = urlsplit(text).port
+    except ValueError as error:
+        raise InvalidReferencesError(f"{name}: {text!r} is no URL: {error}") from error
+
+
+def _check_fields(entry: Any, fields: tuple[str, ...], place: str) -> None:
+    """An entry that people are shown has these texts."""
+    if not isinstance(entry, Mapping) or not all(isinstance(entry.get(field), str) for field in fields):
+        raise _wrong(place, f"is {_shown(entry)}", f"an object with {' and '.join(fields)}")
 
 
 def _check_arrays(document: Mapping[str, Any], refs: Mapping[str, Any], name: str) -> None:
@@ -131,17 +187,34 @@ def _check_gen(entry: Any, place: str) -> None:
         raise _wrong(place, f"is {_kind(entry)}", "an object")
     for key, kind in _GEN_KEYS.items():
         if not isinstance(entry.get(key), kind):
-            raise _wrong(place, f"has {key} {entry.get(key)!r}", "key, url and dimensions")
+            raise _wrong(place, f"has {key} {_shown(entry.get(key))}", "key, url and dimensions")
+    check_location(entry["url"], place)
     if ("offset" in entry) != ("length" in entry):
         raise _wrong(place, "has one of offset and length", "both or neither")
+    for key in ("offset", "length"):
+        if not isinstance(entry.get(key, 0), str) and not is_count(entry.get(key, 0)):
+            raise _wrong(place, f"has {key} {_shown(entry[key])}", "a number or an expression")
     for name, dimension in entry["dimensions"].items():
-        if not isinstance(dimension, Mapping) or not _is_count(dimension.get("stop")):
-            raise _wrong(f"{place}: dimensions[{name!r}]", f"is {dimension!r}", "an object with a stop")
+        _check_dimension(dimension, f"{place}: dimensions[{name!r}]")
+    try:
+        gen.check(entry)
+    except InvalidReferencesError as error:
+        raise InvalidReferencesError(f"{place}: {error}") from error
+
+
+def _check_dimension(dimension: Any, place: str) -> None:
+    if not isinstance(dimension, Mapping) or not is_count(dimension.get("stop")):
+        raise _wrong(place, f"is {_shown(dimension)}", "an object with a stop")
+    if not is_count(dimension.get("start", 0)):
+        raise _wrong(place, f"has start {_shown(dimension['start'])}", "a number from 0 on")
+    if not is_count(dimension.get("step", 1)) or dimension.get("step", 1) < 1:
+        raise _wrong(place, f"has step {_shown(dimension['step'])}", "a number from 1 on")
 
 
 def _check_index(entry: Any, place: str) -> None:
     if not isinstance(entry, Mapping) or not isinstance(entry.get("url"), str):
-        raise _wrong(place, f"is {str(entry)[:80]}", "an object with url and index")
+        raise _wrong(place, f"is {_shown(entry)}", "an object with url and index")
+    check_location(entry["url"], place)
     index = entry.get("index")
     if isinstance(index, np.ndarray):
         if index.dtype != np.uint64 or index.ndim < 1 or index.shape[-1] != 2:
@@ -149,9 +222,14 @@ def _check_index(entry: Any, place: str) -> None:
                 f"{place}: index", f"is {index.dtype} of shape {index.shape}", "uint64, last axis of 2"
             )
     elif not isinstance(index, str) or not index:
-        raise _wrong(f"{place}: index", f"is {str(index)[:80]}", "where the index array is")
-    if not isinstance(entry.get("metadata", {}), Mapping):
-        raise _wrong(f"{place}: metadata", f"is {_kind(entry['metadata'])}", "an object")
+        raise _wrong(f"{place}: index", f"is {_shown(index)}", "where the index array is")
+    else:
+        check_location(index, place)
+    metadata = entry.get("metadata", {})
+    if not isinstance(metadata, Mapping):
+        raise _wrong(f"{place}: metadata", f"is {_kind(metadata)}", "an object")
+    if metadata:
+        check_array(metadata, f"{place}: metadata: the array")
 
 
 def _check_selection(entry: Any, place: str) -> None:
@@ -159,7 +237,7 @@ def _check_selection(entry: Any, place: str) -> None:
         Selection.from_entry(entry)
     except (KeyError, TypeError, ValueError) as error:
         raise InvalidReferencesError(
-            f"{place} is {entry!r}; expected record_size and keep ({error})"
+            f"{place} is {_shown(entry)}; expected record_size and keep ({error})"
         ) from error
 
 
@@ -172,8 +250,12 @@ def _part(document: Mapping[str, Any], part: str, kind: type, name: str) -> Any:
     return value
 
 
-def _is_count(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+def _shown(value: Any) -> str:
+    """A wrong value, as far as a message has room for it."""
+    try:
+        return repr(value)[:MOST_SHOWN]
+    except (ValueError, RecursionError):  # a number of thousands of digits, lists in lists in lists
+        return _kind(value)
 
 
 def _kind(value: Any) -> str:

@@ -10,7 +10,7 @@ import json
 import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 from urllib.parse import urlsplit
 
 import orjson
@@ -21,7 +21,7 @@ from ..access.range_reader import default_reader
 from ..errors import InvalidReferencesError, ReadError, SourceNotFoundError
 from ..refs.document import IndexEntry, Rfs
 from ..refs.templates import expand
-from .check_document import check_document
+from .check_document import check_document, check_location
 from .other_files import kind_of_binary, refuse_hdf5
 from .places import folder_of, inside, resolve
 
@@ -29,6 +29,12 @@ if TYPE_CHECKING:
     from .fetch_chunk import FileReader
 
 DOCUMENT_NAME = "refs.json"
+
+_OPTIONAL: Final = (
+    *("requires", "templates", "gen", "indexes", "selections"),
+    *("sources", "inline_files", "skipped", "converted", "hdf5"),
+)
+"""Parts that a document may lack; null means the same."""
 
 
 def load_rfs(source: str | os.PathLike[str] | Mapping[str, Any], *, reader: FileReader | None = None) -> Rfs:
@@ -86,6 +92,8 @@ def parse_document(data: bytes | memoryview, name: str) -> Rfs:
     except orjson.JSONDecodeError as strict:
         try:
             document = json.loads(bytes(data))
+        except RecursionError:
+            raise InvalidReferencesError(f"{name} is nested too deeply to be read") from None
         except ValueError:
             raise _not_json(bytes(data), name, str(strict)) from None
     check_document(document, name)
@@ -134,7 +142,9 @@ def _read(document: str, given: str, reader: FileReader) -> bytes | memoryview:
 
 def _standalone(rfs: Rfs, place: Callable[[str], str]) -> Rfs:
     """Make every location in a document expanded and absolute; the document is changed."""
-    locations = _Locations(rfs.pop("templates", {}) or {}, place)
+    for part in [part for part in _OPTIONAL if rfs.get(part, ()) is None]:
+        del rfs[part]  # type: ignore[misc]
+    locations = _Locations(rfs.pop("templates", {}), place)
     refs: dict[str, Any] = rfs["refs"]
     for key, value in refs.items():
         if type(value) is list:
@@ -153,7 +163,8 @@ def _standalone(rfs: Rfs, place: Callable[[str], str]) -> Rfs:
 def _in_memory(document: Mapping[str, Any]) -> Rfs:
     """A document in memory, standing by itself; copied only where something has to change."""
     refs: Mapping[str, Any] = document["refs"]
-    if not document.get("templates") and not any(type(value) is dict for value in refs.values()):
+    has_null = any(document.get(part, ()) is None for part in _OPTIONAL)
+    if not (has_null or document.get("templates") or any(type(value) is dict for value in refs.values())):
         return cast("Rfs", dict(document))
     own = {key: list(value) if type(value) is list else value for key, value in refs.items()}
     return _standalone(cast("Rfs", {**document, "refs": own}), lambda place: place)
@@ -169,6 +180,7 @@ class _Locations(dict[str, str]):
 
     def __missing__(self, text: str) -> str:
         expanded = expand(text, self._templates) if self._templates else text
+        check_location(expanded, "the references")
         location = self[text] = self.place(expanded)
         return location
 

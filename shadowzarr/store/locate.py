@@ -8,7 +8,6 @@ that is asked for.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -21,6 +20,7 @@ from ..refs.byte_range import ChunkLocation
 from ..refs.chunk_key import METADATA_NAME, metadata_key, parse_chunk_key
 from ..refs.document import GenEntry, Reference, Rfs
 from ..refs.inline import decode_inline
+from ..refs.node_checks import parse_node
 from ..refs.templates import expand
 from .key_tree import KeyTree
 
@@ -162,13 +162,7 @@ class Locator:
         if not isinstance(value, str):
             found = "is missing" if value is None else "is a reference to a file"
             raise InvalidReferencesError(f"refs[{key!r}] {found}; metadata is expected in the document")
-        try:
-            document = json.loads(decode_inline(value))
-        except ValueError as error:
-            raise InvalidReferencesError(f"refs[{key!r}] is not JSON: {error}") from error
-        if not isinstance(document, dict):
-            raise InvalidReferencesError(f"refs[{key!r}] is not a JSON object")
-        return document
+        return parse_node(decode_inline(value), key)
 
     def generated(self, path: str) -> Iterator[ChunkId]:
         """The chunks of an array that gen entries give and ``refs`` does not list."""
@@ -244,7 +238,7 @@ class Locator:
         return self._layouts[path]
 
     def _check_spelling(self, path: str) -> None:
-        """Refuse keys below an array that are not spelled as its chunks are.
+        """Refuse keys and rules below an array that are not spelled as its chunks are.
 
         Such a chunk is listed but would never be found, and zarr would show fill values for it.
         """
@@ -252,6 +246,12 @@ class Locator:
             return
         prefix = f"{path}/" if path else ""
         layout = self.layout(path)
+        for entry in self._gen.get(path, ()):
+            if gen.ndim(entry) != len(layout.shape):
+                raise InvalidReferencesError(
+                    f"gen entry {entry['key']!r} is for {gen.ndim(entry)} axes; array {'/' + path!r} has "
+                    f"{len(layout.shape)}"
+                )
         for key in self.tree.keys(path):
             if key.rpartition("/")[2] in _METADATA_NAMES:
                 continue

@@ -8,8 +8,11 @@ from typing import Any, Unpack
 
 import zarr
 
+from ..errors import InvalidReferencesError
+from ..refs.chunk_key import METADATA_NAME
 from ..refs.document import Rfs
 from .load_rfs import load_rfs
+from .locate import Locator
 from .rfs_store import RfsStore, StoreOptions
 
 
@@ -42,4 +45,12 @@ def open_rfs(
 
 def open_loaded(rfs: Rfs, **options: Unpack[StoreOptions]) -> zarr.Group:
     """Open what `load_rfs` gave; options as for `RfsStore`."""
+    if METADATA_NAME not in rfs["refs"]:
+        raise InvalidReferencesError(
+            f"the references have no {METADATA_NAME} at their root, so there is no group to open"
+        )
+    if Locator(rfs).metadata(METADATA_NAME).get("node_type") == "array":
+        raise InvalidReferencesError(
+            "the root of the references is an array; open it by zarr.open_array(RfsStore(...), mode='r')"
+        )
     return zarr.open_group(RfsStore(rfs, **options), mode="r", zarr_format=3, use_consolidated=False)

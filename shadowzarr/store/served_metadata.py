@@ -11,16 +11,17 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
-from zarr.dtype import parse_dtype
-from zarr.registry import get_codec_class
+from zarr.core.group import GroupMetadata
+from zarr.core.metadata.v3 import ArrayV3Metadata
 
 from ..attributes import decode_non_finite, encode_attributes
 from ..codecs import PARTIAL_BYTES
 from ..errors import InvalidReferencesError
 from ..refs.chunk_key import METADATA_NAME
+from ..refs.node_checks import check_node
 from .announced import ANNOUNCED_KEYS
 from .locate import Locator
 
@@ -47,11 +48,18 @@ class ServedMetadata:
             return None
         served = self._served.get(key)
         if served is None:
-            document = self._document(key)
-            if key == METADATA_NAME and document.get("node_type") == "group":
-                document |= self._consolidated()
-            served = self._served[key] = _dump(document, strict=self._strict)
+            try:
+                served = self._served[key] = self._serve(key)
+            except RecursionError:
+                raise InvalidReferencesError(f"refs[{key!r}] is nested too deeply to be read") from None
         return served
+
+    def _serve(self, key: str) -> bytes:
+        document = self._document(key)
+        parse_by_zarr(document, _path_of(key))
+        if key == METADATA_NAME and document.get("node_type") == "group":
+            document |= self._consolidated()
+        return _dump(document, strict=self._strict)
 
     def _consolidated(self) -> dict[str, Any]:
         """Consolidated metadata of all nodes, or nothing where it would do harm.
@@ -64,15 +72,16 @@ class ServedMetadata:
         keys = [key for key in self._locator.refs if key.endswith(suffix)]
         try:
             nodes = {key.removesuffix(suffix): self._document(key) for key in keys}
-        except InvalidReferencesError:
-            return {}
-        if self._locator.renamed or not _are_understood(nodes.values()):
+            if self._locator.renamed or not _are_understood(nodes):
+                return {}
+        except (InvalidReferencesError, RecursionError):
             return {}
         consolidated = {"kind": "inline", "must_understand": False, "metadata": nodes}
         return {"consolidated_metadata": consolidated}
 
     def _document(self, key: str) -> dict[str, Any]:
         document = self._locator.metadata(key)
+        check_node(document, _path_of(key))
         document.pop("consolidated_metadata", None)  # a copy that a writer left may be stale
         attributes = document.get("attributes")
         if isinstance(attributes, Mapping):
@@ -91,19 +100,48 @@ def _is_plain(codecs: Any) -> bool:
     return isinstance(codecs, list) and len(codecs) == 1 and _name(codecs[0]) == "bytes"
 
 
-def _are_understood(nodes: Iterable[Mapping[str, Any]]) -> bool:
-    """Whether zarr has all codecs and data types of these nodes."""
-    arrays = [node for node in nodes if node.get("node_type") == "array"]
-    codecs = {_name(codec) for node in arrays for codec in node.get("codecs", ())}
-    data_types = {json.dumps(node.get("data_type")) for node in arrays}
+def _are_understood(nodes: Mapping[str, Mapping[str, Any]]) -> bool:
+    """Whether zarr understands these nodes; of arrays that differ in extents alone one is asked."""
+    kinds: dict[str, tuple[str, Mapping[str, Any]]] = {}
+    for path, node in nodes.items():
+        kinds.setdefault(_kind(node), (path, node))
     try:
-        for name in codecs:
-            get_codec_class(name)
-        for data_type in data_types:
-            parse_dtype(json.loads(data_type), zarr_format=3)
-    except (ValueError, KeyError, TypeError):  # zarr's UnknownCodecError is a ValueError
+        for path, node in kinds.values():
+            parse_by_zarr(node, path)
+    except InvalidReferencesError:
         return False
     return True
+
+
+def _kind(node: Mapping[str, Any]) -> str:
+    """What of a node zarr may fail to understand; shapes are checked already."""
+    parts = {name: value for name, value in node.items() if name not in ("attributes", "shape", "chunk_grid")}
+    grid = node.get("chunk_grid", {})
+    if grid.get("name") != "regular" or any(_name(codec) == "sharding_indexed" for codec in node["codecs"]):
+        parts["grid"] = grid  # which must fit to the inner chunks, or is not checked here
+    return json.dumps([len(node.get("shape", ())), parts], default=str)
+
+
+def parse_by_zarr(node: Mapping[str, Any], path: str) -> None:
+    """Let zarr parse a metadata document, so that what it does not understand is an error of ours.
+
+    Raises
+    ------
+    InvalidReferencesError
+        With the node and what zarr says of it: an unknown codec, a fill value of another type.
+    """
+    kind: Any = ArrayV3Metadata if node["node_type"] == "array" else GroupMetadata
+    try:
+        kind.from_dict(dict(node))
+    except Exception as error:  # zarr raises errors of any kind here, all about this document
+        raise InvalidReferencesError(
+            f"{node['node_type']} {'/' + path!r} cannot be opened: its {METADATA_NAME} is not understood "
+            f"by zarr ({type(error).__name__}: {error})"
+        ) from error
+
+
+def _path_of(key: str) -> str:
+    return key.removesuffix(METADATA_NAME).rstrip("/")
 
 
 def _name(codec: Any) -> str:
@@ -135,5 +173,11 @@ def _spelled_out(value: Any) -> Any:
 
 
 def _dump(document: Mapping[str, Any], *, strict: bool) -> bytes:
-    text = json.dumps(document, allow_nan=not strict, ensure_ascii=False, separators=(",", ":"))
-    return text.encode("utf-8", "surrogatepass")
+    def dump(ensure_ascii: bool) -> bytes:
+        options: Any = {"allow_nan": not strict, "separators": (",", ":")}
+        return json.dumps(document, ensure_ascii=ensure_ascii, **options).encode()
+
+    try:
+        return dump(False)
+    except UnicodeEncodeError:  # what is no Unicode text remains when it is escaped
+        return dump(True)

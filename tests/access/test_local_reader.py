@@ -138,3 +138,12 @@ def test_pickled_without_open_files(local, path, content):
     again = pickle.loads(pickle.dumps(local))
     assert again._files == {}
     assert again.read(str(path), [FileRange(0, 3)]) == [content[:3]]
+
+
+@pytest.mark.parametrize("wanted", [FileRange(0, 2**50), FileRange(2**62, 2**62), FileRange(2**70, 1)])
+def test_a_length_beyond_the_file_is_not_allocated(local, path, wanted, monkeypatch):
+    real, asked = os.pread, []
+    monkeypatch.setattr(local_reader.os, "pread", lambda fd, n, at: asked.append(n) or real(fd, n, at))
+    with pytest.raises(ShortReadError, match="only 100000 bytes"):
+        local.read(str(path), [wanted])
+    assert sum(asked) <= 100_000

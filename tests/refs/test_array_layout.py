@@ -94,7 +94,7 @@ def test_unknown_spelling_is_refused():
 
 
 def test_metadata_of_a_group_is_refused():
-    with pytest.raises(InvalidReferencesError, match="'a' is not an array's metadata"):
+    with pytest.raises(InvalidReferencesError, match="array '/a' has no shape"):
         ArrayLayout.from_metadata({"zarr_format": 3, "node_type": "group"}, "a")
 
 
@@ -104,3 +104,25 @@ def test_irregular_grids_have_no_chunk_size():
     found = ArrayLayout.from_metadata(metadata, "a")
     assert found.chunk_nbytes is None
     assert found.coordinates("c/1") == (1,)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"shape": [-1]}, r"array '/a' has shape \[-1\]"),
+        ({"codecs": [{"name": "transpose", "configuration": {"order": [1]}}, BYTES]}, "transposition"),
+        ({"codecs": [{"name": "transpose", "configuration": {"order": "C-"}}, BYTES]}, "transposition"),
+        ({"codecs": [{"name": "transpose"}, BYTES]}, "cannot be understood"),
+        ({"data_type": "int7"}, "int7"),
+        ({"data_type": {"name": "raw_bytes", "configuration": {"length_bytes": 2**70}}}, "cannot be underst"),
+        ({"chunk_key_encoding": 7}, "cannot be understood"),
+        (
+            {"chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [2**62]}}},
+            r"a chunk of shape \[4611686018427387904\] is larger than any file",
+        ),
+    ],
+)
+def test_metadata_that_cannot_be_understood(changes, message):
+    good = array_metadata(shape=[3], data_type="int16", chunk_shape=[1], codecs=[BYTES], fill_value=0)
+    with pytest.raises(InvalidReferencesError, match=message):
+        ArrayLayout.from_metadata({**good, **changes}, "a")

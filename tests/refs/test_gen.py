@@ -101,3 +101,55 @@ def test_one_chunk_is_what_expansion_gives(start, stride, stop):
     rule = entry(offset=f"{{{{{start} + i * {stride}}}}}", dimensions={"i": {"stop": stop}})
     for key, place in gen.expand(rule, TEMPLATES):
         assert gen.location_at(rule, TEMPLATES, (int(key.rsplit("/", 1)[1]),)) == place
+
+
+@pytest.mark.parametrize(
+    ("start", "stop", "step", "expected"),
+    [(0, 58, 1, 58), (5, 5, 1, 0), (9, 5, 1, 0), (2, 9, 3, 3), (0, 10**30, 7, 10**30 // 7 + 1)],
+)
+def test_chunks_are_counted_by_arithmetic(start, stop, step, expected):
+    rule = entry(dimensions={"i": {"start": start, "stop": stop, "step": step}})
+    assert gen.count(rule) == expected
+    square = {"i": rule["dimensions"]["i"], "j": rule["dimensions"]["i"]}
+    assert gen.count(entry(key="a/c/{{i}}/{{j}}", dimensions=square)) == expected**2
+
+
+@pytest.mark.parametrize(
+    ("key", "dimensions"),
+    [
+        ("a/c/{{i}}", {"i": {"stop": 10**18}}),
+        ("a/c/{{i}}/{{j}}", {"i": {"stop": 10**5}, "j": {"stop": 10**5}}),
+    ],
+)
+def test_a_rule_for_more_chunks_than_can_be_listed_is_not_expanded(key, dimensions):
+    rule = entry(key=key, length="1", offset="0", dimensions=dimensions)
+    with pytest.raises(InvalidReferencesError, match=r"stands for 1[0,]+ chunks; no more than 16,777,216"):
+        next(gen.expand(rule, TEMPLATES))
+    assert gen.location_at(rule, TEMPLATES, (9,) * len(dimensions)) is not None
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"key": "a/c/{{k}}"}, "its key does not use 'i'"),
+        ({"key": "a/c/{{i}}/{{k}}"}, "its key uses 'k', which is none"),
+        ({"offset": "{{k * 2}}"}, "only integers, i"),
+        ({"offset": "{{i - 1}}"}, "gives offset -1"),
+        ({"offset": "{{10 - i}}"}, "gives offset -47"),
+        ({"length": "-1"}, "gives offset 2048, length -1"),
+        ({"offset": "{{i * 9223372036854775807}}"}, "gives offset 525"),
+        ({"offset": str(2**63 - 10)}, "gives offset 9223372036854775798, length 4194304"),
+        ({"dimensions": {"i": {"stop": 10**18}}}, "gives offset 41943"),
+    ],
+)
+def test_rules_are_checked_at_both_ends(changes, message):
+    with pytest.raises(InvalidReferencesError, match=message):
+        gen.check(entry(**changes))
+
+
+def test_good_rules_pass_the_check():
+    gen.check(SLABS)
+    gen.check(entry(dimensions={"i": {"stop": 0}}))
+    gen.check(entry(offset="{{57 - i}}", dimensions={"i": {"start": 7, "stop": 60, "step": 25}}))
+    gen.check({"key": "a/c/{{i}}", "url": "{{u0}}", "dimensions": {"i": {"stop": 10**18}}})
+    assert gen.ndim(SLABS) == 1

@@ -59,3 +59,9 @@ def test_clip(start, stop, expected):
 
 def test_a_range_knows_its_end():
     assert FileRange(5, 7).stop == 12
+
+
+@pytest.mark.parametrize("value", ["base64:é", "base64:a", "base64:\ud800", "\ud800"])
+def test_values_without_bytes_are_refused(value):
+    with pytest.raises(InvalidReferencesError, match="inline value is not"):
+        decode_inline(value)

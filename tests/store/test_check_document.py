@@ -29,6 +29,10 @@ GOOD = {
 }
 
 
+def rule(**changes):
+    return {**GOOD["gen"][0], **changes}
+
+
 def test_a_good_document_passes():
     check_document(GOOD, "doc")
     check_document({"version": 1, "refs": {}}, "doc")
@@ -67,6 +71,44 @@ BAD = [
     ("selections", {"a": {"record_size": 4, "keep": [[0, 5]]}}, r"selections\['a'\]"),
     ("selections", {"a": {"keep": [[0, 5]]}}, r"selections\['a'\]"),
     ("selections", {"no": {"record_size": 4, "keep": [[0, 2]]}}, "'/no'"),
+    ("selections", {"a": {"record_size": 4.5, "keep": [[0, 2]]}}, r"selections\['a'\]"),
+    ("selections", {"a": {"record_size": 4, "keep": [["0", 2]]}}, r"selections\['a'\]"),
+    ("selections", {"a": {"record_size": 2**80, "keep": [[0, 2]]}}, r"selections\['a'\]"),
+    ("gen", [rule(dimensions={"i": {"stop": -1}})], r"dimensions\['i'\] is .*a stop"),
+    ("gen", [rule(dimensions={"i": {"stop": True}})], "a stop"),
+    ("gen", [rule(dimensions={"i": {"stop": 2**63}})], "a stop"),
+    ("gen", [rule(dimensions={"i": {"stop": 3, "start": -1}})], r"dimensions\['i'\] has start -1"),
+    ("gen", [rule(dimensions={"i": {"stop": 3, "start": "0"}})], "has start '0'"),
+    ("gen", [rule(dimensions={"i": {"stop": 3, "step": 0}})], "has step 0; expected a number from 1 on"),
+    ("gen", [rule(dimensions={"i": {"stop": 3, "step": -1}})], "has step -1"),
+    ("gen", [rule(dimensions={"i": {"stop": 3, "step": 1.0}})], "has step 1.0"),
+    ("gen", [rule(dimensions={"j": {"stop": 3}})], "its key uses 'i', which is none of its dimensions"),
+    ("gen", [rule(dimensions={"i": {"stop": 3}, "j": {"stop": 3}})], "does not use 'j'"),
+    ("gen", [rule(offset=[0], length=4)], r"has offset \[0\]"),
+    ("gen", [rule(offset=2**63, length=4)], "has offset 9223372036854775808"),
+    ("gen", [rule(offset="{{i - 1}}", length="4")], "gives offset -1"),
+    ("gen", [rule(offset="{{k}}", length="4")], "only integers, i"),
+    ("gen", [rule(url="http://[")], r"gen\[0\]: 'http://\[' is no URL"),
+    ("indexes", {"a": {"url": "http://h:x/", "index": "i"}}, "is no URL"),
+    ("indexes", {"a": {"url": "u", "index": "http://["}}, "is no URL"),
+    (
+        "indexes",
+        {"a": {"url": "u", "index": "i", "metadata": {"shape": [1, 2]}}},
+        "metadata: the array has no",
+    ),
+    ("sources", {"http://[": {"size": 1}}, "is no URL"),
+    ("sources", {"raw.bin": {"size": -1}}, "a size"),
+    ("sources", {"raw.bin": {"size": 2**63}}, "a size"),
+    ("sources", {"raw.bin": {"size": 1, "etag": 7}}, "etag 7"),
+    ("templates", {"u0": "https://[::1"}, "is no URL"),
+    ("templates", "u0", "templates is of type str"),
+    ("skipped", {}, "skipped is of type dict; expected a list"),
+    ("skipped", ["a"], r"skipped\[0\] is 'a'; expected an object with path and kind and reason"),
+    ("skipped", [{"path": "/a", "kind": "group"}], r"skipped\[0\]"),
+    ("converted", [{"path": "/a", "what": 1}], r"converted\[0\].*path and what"),
+    ("inline_files", "a.bin", "inline_files is of type str"),
+    ("inline_files", [1], r"inline_files\[0\] is 1"),
+    ("hdf5", [], "hdf5 is of type list"),
 ]
 
 
@@ -91,6 +133,11 @@ def test_bad_parts_are_named(part, value, message):
         ["u", 1.0, 2],
         [1, 2, 3],
         ["u", True, 1],
+        ["u", 2**63, 1],
+        ["u", 1, 2**63],
+        ["u", 2**62, 2**62],
+        ["u", 1, -2],
+        ["u", 1e30, 2],
     ],
 )
 def test_bad_references_are_named(reference):
@@ -113,3 +160,28 @@ def test_what_is_no_object_at_all():
 def test_zarr_v2_is_refused_with_its_name():
     with pytest.raises(InvalidReferencesError, match="Zarr v2"):
         check_document({"version": 1, "refs": {".zgroup": "{}", "a/.zarray": "{}"}}, "doc")
+
+
+def test_a_reference_whose_url_cannot_be_taken_apart():
+    with pytest.raises(InvalidReferencesError, match=r"doc: 'http://\[' is no URL: Invalid IPv6 URL"):
+        check_document({**GOOD, "refs": {**GOOD["refs"], "a/c/7": ["http://[", 0, 1]}}, "doc")
+
+
+def test_null_is_the_same_as_nothing():
+    parts = (
+        "requires",
+        "templates",
+        "gen",
+        "indexes",
+        "selections",
+        "sources",
+        "skipped",
+        "converted",
+        "hdf5",
+    )
+    check_document({**GOOD, "refs": {}, **dict.fromkeys(parts)}, "doc")
+
+
+def test_a_wrong_number_of_any_length_can_be_told():
+    with pytest.raises(InvalidReferencesError, match="of type int"):
+        check_document({**GOOD, "version": 10**6000}, "doc")

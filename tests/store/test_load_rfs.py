@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from shadowzarr import load_rfs, open_rfs, write_rfs
-from shadowzarr.errors import InvalidReferencesError, ReadError, SourceNotFoundError
+from shadowzarr.errors import InvalidReferencesError, ReadError, SourceNotFoundError, UsageError
 from shadowzarr.store.load_rfs import document_location
 from shadowzarr.testing.range_server import RangeServer
 
@@ -162,3 +162,43 @@ def test_messages_hold_no_query(tmp_path, impatient):
     with RangeServer(tmp_path) as server, pytest.raises(InvalidReferencesError) as refused:
         load_rfs(server.url("bad.json") + "?X-Amz-Signature=secret", reader=impatient)
     assert "secret" not in str(refused.value)
+
+
+NULLS = dict.fromkeys(
+    ("requires", "templates", "gen", "indexes", "selections", "sources", "skipped", "converted", "hdf5")
+)
+
+
+def test_null_is_the_same_as_nothing(tmp_path):
+    document = {"version": 1, "refs": {}, **NULLS}
+    (tmp_path / "d.json").write_text(json.dumps(document))
+    assert load_rfs(tmp_path / "d.json") == {"version": 1, "refs": {}}
+    assert load_rfs(document) == {"version": 1, "refs": {}}
+    assert document["gen"] is None
+
+
+@pytest.mark.parametrize("head", ['{"version": 1, "refs": {}, "hdf5": ', '{"version": NaN, "x": '])
+def test_a_document_that_is_nested_too_deeply(tmp_path, head):
+    (tmp_path / "d.json").write_text(head + "[" * 200_000 + "]" * 200_000 + "}")
+    with pytest.raises(InvalidReferencesError, match=r"d\.json is nested too deeply"):
+        load_rfs(tmp_path / "d.json")
+
+
+def test_an_integer_of_more_than_64_bits(tmp_path):
+    (tmp_path / "d.json").write_text(
+        '{"version": 1, "refs": {"a": ["u", 0, 340282366920938463463374607431768211456]}}'
+    )
+    with pytest.raises(InvalidReferencesError, match=r"refs\['a'\] is .*expected text, \[url\] or"):
+        load_rfs(tmp_path / "d.json")
+
+
+def test_a_template_that_makes_a_wrong_url(tmp_path):
+    document = {"version": 1, "templates": {"u": "http://"}, "refs": {"a": ["{{u}}[", 0, 1]}}
+    (tmp_path / "d.json").write_text(json.dumps(document))
+    with pytest.raises(InvalidReferencesError, match=r"'http://\[' is no URL"):
+        load_rfs(tmp_path / "d.json")
+
+
+def test_a_location_that_cannot_be_taken_apart():
+    with pytest.raises(UsageError, match=r"'http://\[' is no URL"):
+        load_rfs("http://[")

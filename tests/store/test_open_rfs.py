@@ -313,3 +313,31 @@ def test_nwb_validates(nwb_refs):
 
     with hdmf_zarr.NWBZarrIO(RfsStore(nwb_refs), mode="r") as io:
         assert pynwb.validate(io=io) == []
+
+
+def test_references_without_a_root_group(recording):
+    with pytest.raises(InvalidReferencesError, match="have no zarr.json at their root"):
+        open_rfs({"version": 1, "refs": {}})
+    array = json.loads(recording.build().build()["refs"]["slabs/zarr.json"])
+    with pytest.raises(InvalidReferencesError, match="the root of the references is an array"):
+        open_rfs({"version": 1, "refs": {"zarr.json": json.dumps(array)}})
+
+
+def test_a_rule_for_another_number_of_axes_is_never_taken_for_fill_values(recording):
+    rfs = recording.build().build()
+    rfs["gen"] = [{**entry, "key": f"{entry['key']}/0"} for entry in rfs["gen"]]
+    array = open_rfs(rfs)["slabs"]
+    with pytest.raises(
+        InvalidReferencesError, match=r"gen entry 'slabs/c/\{\{i\}\}/0/0' is for 3 axes; array '/slabs' has 2"
+    ):
+        array[:]
+
+
+def test_the_name_of_a_store_whose_files_are_not_utf_8(recording, tmp_path):
+    folder = tmp_path / "\udcff"
+    folder.mkdir()
+    write_rfs(recording.build().build(), folder / "x")
+    store = RfsStore(load_rfs(folder / "x"))
+    assert str(store).startswith("shadowzarr://")
+    assert store == RfsStore(load_rfs(folder / "x"))
+    np.testing.assert_array_equal(zarr.open_group(store, mode="r")["group/indexed"][:], recording.indexed())

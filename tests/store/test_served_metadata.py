@@ -5,6 +5,7 @@ import pytest
 import zarr
 
 from shadowzarr import RfsBuilder, RfsStore, decode_attributes, open_rfs
+from shadowzarr.errors import InvalidReferencesError
 from shadowzarr.store.locate import Locator
 from shadowzarr.store.served_metadata import ServedMetadata
 
@@ -130,3 +131,43 @@ def test_text_that_is_no_utf8_survives():
 
 def test_a_node_that_is_not_there():
     assert served("none/zarr.json") is None
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"codecs": [{"name": "magic", "configuration": {}}]}, "array '/a' cannot be opened.*magic"),
+        ({"codecs": [{"name": "zstd", "configuration": {}}]}, "array '/a' cannot be opened.*ArrayBytesCodec"),
+        ({"fill_value": "x"}, "array '/a' cannot be opened.*Expected an integer"),
+        ({"data_type": "int7"}, "array '/a' cannot be opened.*int7"),
+        ({"dimension_names": [1]}, "array '/a' cannot be opened"),
+        ({"more": 1}, "array '/a' cannot be opened.*more"),
+        ({"shape": [-1]}, r"array '/a' has shape \[-1\]"),
+        ({"shape": [1, 2]}, r"array '/a' has chunk_shape \[3\]"),
+        ({"node_type": "tree"}, "node '/a' has node_type"),
+        ({"attributes": 1}, "array '/a' has attributes 1"),
+    ],
+)
+def test_metadata_that_is_not_understood_is_an_error_of_ours(changes, message):
+    rfs = document()
+    rfs["refs"]["a/zarr.json"] = json.dumps({**json.loads(rfs["refs"]["a/zarr.json"]), **changes})
+    root = open_rfs(rfs)
+    assert root["b/x"].shape == (3,)
+    with pytest.raises(InvalidReferencesError, match=message):
+        root["a"]
+
+
+def test_attributes_that_are_nested_too_deeply():
+    deep = "[" * 5000 + "]" * 5000
+    rfs = document()
+    text = json.dumps({**json.loads(rfs["refs"]["a/zarr.json"]), "attributes": {"x": 0}})
+    rfs["refs"]["a/zarr.json"] = text.replace('"x": 0', f'"x": {deep}')
+    root = open_rfs(rfs, strict_json=True)
+    with pytest.raises(InvalidReferencesError, match=r"refs\['a/zarr.json'\] is nested too deeply"):
+        root["a"]
+
+
+def test_what_is_no_utf8_text_is_served_so_that_zarr_reads_it():
+    rfs = document()
+    rfs["refs"]["zarr.json"] = '{"zarr_format":3,"node_type":"group","attributes":{"a":"\\ud800é"}}'
+    assert open_rfs(rfs).attrs["a"] == "\ud800é"
