@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import json
 import os
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, TypedDict
@@ -23,12 +24,13 @@ from ..errors import InvalidReferencesError
 from ..refs.byte_range import ChunkLocation
 from ..refs.chunk_key import METADATA_NAME
 from ..refs.document import Rfs
+from .chunk_parts import Bytes, Part
 from .fetch_chunk import ChunkCache, ChunkFetcher, FileReader, pad
 from .index_reader import IndexReader
 from .listing import Listing
 from .load_rfs import load_rfs
 from .locate import ChunkId, Found, Locator
-from .look_ahead import Bytes, LookAhead, Part
+from .look_ahead import LookAhead
 from .served_metadata import ServedMetadata
 
 if TYPE_CHECKING:
@@ -293,8 +295,12 @@ def _digest(rfs: Rfs) -> str:
     """Digest of a document's content, with the arrays of indexes that are in memory."""
     digest = hashlib.blake2b(digest_size=12)
     for name in sorted(rfs):
+        part = rfs[name]  # type: ignore[literal-required]
         digest.update(name.encode())
-        digest.update(orjson.dumps(rfs[name], default=_digest_of_array, option=orjson.OPT_NON_STR_KEYS))  # type: ignore[literal-required]
+        try:
+            digest.update(orjson.dumps(part, default=_digest_of_array, option=orjson.OPT_NON_STR_KEYS))
+        except orjson.JSONEncodeError:  # names of files that are not UTF-8, numbers above 64 bits
+            digest.update(json.dumps(part, default=_digest_of_array).encode())
     return digest.hexdigest()
 
 
