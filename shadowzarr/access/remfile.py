@@ -12,14 +12,14 @@ from __future__ import annotations
 
 import io
 import os
-from bisect import bisect_right
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 
 from ..errors import ReadError
 from ..refs.byte_range import FileRange
+from .batches import plan_batch
+from .kept_ranges import KeptRanges
 from .locations import without_query
-from .merging import plan_requests
 from .range_reader import RangeReader, default_reader
 from .source_identity import Buffer, Source
 
@@ -31,8 +31,7 @@ _HEAD_BLOCKS = 4  # a writer puts most of a small file's metadata at its head,
 _TAIL_BLOCKS = 1  # and what was added when the file was closed at its tail
 _MAX_AHEAD_BLOCKS = 16  # 1 MiB: more is wasted where metadata lies between data
 _MAX_RUN = 32 * 2**20  # bytes of one request inside readinto
-_PREFETCH_GAP = 4 * 2**10
-_PREFETCH_SIZE = 4 * 2**20
+_SPARE_BLOCKS = 4  # read around prefetched ranges that are few
 
 
 class Remfile(io.RawIOBase):
@@ -74,7 +73,7 @@ class Remfile(io.RawIOBase):
     ) -> None:
         super().__init__()
         self._blocks: OrderedDict[int, Buffer] = OrderedDict()
-        self._prefetched = _Prefetched(cache_bytes)
+        self._prefetched = KeptRanges(cache_bytes)
         if source.size is None:
             raise ReadError(f"{without_query(source.url)}: its size is not known; describe it first")
         self.source = source
@@ -138,17 +137,18 @@ class Remfile(io.RawIOBase):
         self._position += count
         return count
 
-    def prefetch(self, ranges: Sequence[FileRange], *, merge_gap: int = _PREFETCH_GAP) -> None:
+    def prefetch(self, ranges: Sequence[FileRange], *, spare: int | None = None) -> None:
         """Read ranges in one parallel round and keep them; those at hand already are left out.
 
-        Not to be called while h5py reads this file: before it is opened, or between calls of h5py.
+        What is read beside them is bounded; see `batches.plan_batch`. Not to be called while h5py reads this
+        file: before it is opened, or between calls of h5py.
 
         Parameters
         ----------
         ranges : sequence of FileRange
             In any order; cut at the end of the file.
-        merge_gap : int, optional
-            Bytes between two ranges that are rather read than paid for with a request of their own.
+        spare : int, optional
+            Bytes that may be read beside them; some blocks by default.
 
         Raises
         ------
@@ -156,13 +156,23 @@ class Remfile(io.RawIOBase):
             When they cannot be read.
         """
         self._check_open()
-        missing = [cut for cut in map(self._cut, ranges) if cut.length > 0 and not self._is_at_hand(cut)]
-        plans = plan_requests(
-            missing, merge_gap=merge_gap, max_merge_size=_PREFETCH_SIZE, merge_below=_PREFETCH_SIZE
-        )
-        wanted = [plan.request for plan in plans]
+        missing = [self._missing(self._cut(each)) for each in ranges]
+        spare = _SPARE_BLOCKS * self._block_size if spare is None else spare
+        wanted = plan_batch([each for each in missing if each.length], size=self._size, spare=spare)
         if wanted:
             self._prefetched.add(wanted, self._round(wanted))
+
+    def at_hand(self, wanted: FileRange) -> bytes | None:
+        """The bytes of a range inside the file, when no request is needed for them; None otherwise."""
+        parts: list[memoryview] = []
+        place = wanted.offset
+        while place < wanted.stop:
+            found = self._kept(place)
+            if found is None:
+                return None
+            parts.append(found[: wanted.stop - place])
+            place += len(parts[-1])
+        return b"".join(parts)
 
     def close(self) -> None:
         """Close the file and free what it keeps."""
@@ -245,61 +255,27 @@ class Remfile(io.RawIOBase):
         while len(self._blocks) > self._max_blocks:
             self._blocks.popitem(last=False)
 
-    def _is_at_hand(self, wanted: FileRange) -> bool:
-        place = wanted.offset
-        while place < wanted.stop:
-            found = self._prefetched.at(place)
-            if found is not None:
-                place += len(found)
-            elif place // self._block_size in self._blocks:
-                place = (place // self._block_size + 1) * self._block_size
-            else:
-                return False
-        return True
+    def _kept(self, place: int) -> memoryview | None:
+        """Bytes from `place` on, as far as one piece in memory has them."""
+        found = self._prefetched.at(place)
+        if found is None:
+            block = self._blocks.get(place // self._block_size)
+            found = None if block is None else memoryview(block)[place % self._block_size :]
+        return found
 
-
-class _Prefetched:
-    """Ranges kept as they came, found by binary search; the oldest rounds go when they are too many."""
-
-    def __init__(self, max_bytes: int) -> None:
-        self._max_bytes = max_bytes
-        self._nbytes = 0
-        self._rounds: list[list[int]] = []  # offsets that each round added
-        self._data: dict[int, Buffer] = {}
-        self._offsets: list[int] = []
-
-    def at(self, place: int) -> memoryview | None:
-        """The kept bytes from `place` to the end of the range that holds it, or None."""
-        i = bisect_right(self._offsets, place) - 1
-        if i < 0:
-            return None
-        offset = self._offsets[i]
-        data = self._data[offset]
-        return memoryview(data)[place - offset :] if place - offset < len(data) else None
-
-    def add(self, ranges: Sequence[FileRange], buffers: Sequence[Buffer]) -> None:
-        """Keep the buffers of one round."""
-        added: list[int] = []
-        for wanted, data in zip(ranges, buffers, strict=True):
-            known = self._data.get(wanted.offset)
-            if known is not None and len(known) >= len(data):
-                continue
-            self._nbytes += len(data) - (0 if known is None else len(known))
-            self._data[wanted.offset] = data
-            added.append(wanted.offset)
-        self._rounds.append(added)
-        while self._nbytes > self._max_bytes and len(self._rounds) > 1:
-            self._drop(self._rounds.pop(0))
-        self._offsets = sorted(self._data)
-
-    def clear(self) -> None:
-        """Forget everything."""
-        self._rounds, self._data, self._offsets, self._nbytes = [], {}, [], 0
-
-    def _drop(self, offsets: list[int]) -> None:
-        for offset in offsets:
-            data = self._data.pop(offset, None)
-            self._nbytes -= 0 if data is None else len(data)
+    def _missing(self, wanted: FileRange) -> FileRange:
+        """A range without what is at hand at its ends; of length 0 when all of it is."""
+        start, stop, size = wanted.offset, wanted.stop, self._block_size
+        while start < stop and (found := self._kept(start)) is not None:
+            start += len(found)
+        while start < stop:
+            last = self._prefetched.start_of(stop - 1)
+            if last is None and (stop - 1) // size in self._blocks:
+                last = (stop - 1) // size * size
+            if last is None:
+                break
+            stop = last
+        return FileRange(start, max(0, stop - start))
 
 
 def _reader_of_one(reader: RangeReader) -> Callable[[str, FileRange, Source], Buffer]:

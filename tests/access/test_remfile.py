@@ -178,7 +178,7 @@ def test_the_least_recently_used_goes_first():
 def test_prefetched_ranges_come_in_one_round_and_exactly():
     file, reader = open_memory()
     wanted = [FileRange(250_000, 20), FileRange(100_000, 10), FileRange(150_000, 3000)]
-    file.prefetch(wanted)
+    file.prefetch(wanted, spare=0)
     assert reader.rounds[1:] == [[(100_000, 10), (150_000, 3000), (250_000, 20)]]
     for r in wanted:
         assert read_at(file, r.offset, r.length) == CONTENT[r.offset : r.stop]
@@ -189,9 +189,9 @@ def test_prefetched_ranges_come_in_one_round_and_exactly():
 
 def test_near_ranges_are_prefetched_together():
     file, reader = open_memory()
-    file.prefetch([FileRange(100_000, 10), FileRange(100_100, 10)])
+    file.prefetch([FileRange(100_000, 10), FileRange(100_100, 10)], spare=200)
     assert reader.rounds[1:] == [[(100_000, 110)]]
-    file.prefetch([FileRange(120_000, 10), FileRange(120_100, 10)], merge_gap=0)
+    file.prefetch([FileRange(120_000, 10), FileRange(120_100, 10)], spare=0)
     assert reader.rounds[2:] == [[(120_000, 10), (120_100, 10)]]
 
 
@@ -204,9 +204,42 @@ def test_what_is_at_hand_is_not_prefetched():
 
 def test_prefetching_is_cut_at_the_end():
     file, reader = open_memory()
-    file.prefetch([FileRange(298_000, 5000)])
-    assert reader.rounds[1:] == [[(298_000, 2000)]]
+    file.prefetch([FileRange(297_500, 5000)], spare=0)
+    assert reader.rounds[1:] == [[(297_500, 1500)]]  # the tail is at hand
     assert read_at(file, 298_000, 5000) == CONTENT[298_000:]
+
+
+def test_bytes_at_hand():
+    file, reader = open_memory()
+    file.prefetch([FileRange(4000, 500), FileRange(5000, 500)], spare=0)
+    rounds = len(reader.rounds)
+    assert file.at_hand(FileRange(3900, 600)) == CONTENT[3900:4500]  # from a block and a range
+    assert file.at_hand(FileRange(4400, 700)) is None
+    assert file.at_hand(FileRange(7, 0)) == b""
+    assert len(reader.rounds) == rounds
+
+
+def test_only_the_missing_middle_is_prefetched():
+    file, reader = open_memory()
+    file.prefetch([FileRange(10_000, 512), FileRange(11_000, 24)], spare=0)
+    file.prefetch([FileRange(10_000, 1024)], spare=0)
+    assert reader.rounds[2:] == [[(10_512, 488)]]
+    assert read_at(file, 10_000, 1024) == CONTENT[10_000:11_024]
+    assert len(reader.rounds) == 3
+
+
+def test_a_range_that_covers_another_hides_nothing():
+    file, _ = open_memory()
+    file.prefetch([FileRange(10_100, 10)], spare=0)
+    file.prefetch([FileRange(10_000, 600)], spare=0)
+    assert file.at_hand(FileRange(10_000, 600)) == CONTENT[10_000:10_600]
+    assert file.bytes_read == 5000 + 10 + 600
+
+
+def test_few_ranges_bring_what_is_around_them():
+    file, reader = open_memory(block_size=4096)
+    file.prefetch([FileRange(100_000, 10)])
+    assert reader.rounds[1] == [(98_304, 8192)]  # half of four blocks, aligned
 
 
 def test_a_read_may_begin_in_a_prefetched_range_and_end_elsewhere():

@@ -14,6 +14,7 @@ from typing import Any
 import h5py
 from h5py import h5d, h5g, h5o
 
+from ...access.remfile import Remfile
 from ...access.sources import Source
 from ...builder import RfsBuilder
 from ...errors import UnsupportedError, UsageError
@@ -27,9 +28,10 @@ from .inline_budget import InlineBudget
 from .linked_files import HDF5File, LinkedFiles
 from .links import link_entries
 from .object_names import absolute, attribute_path, encode_name, printable
-from .opening import OpenFile, open_source
+from .opening import OpenFile, ReadAheadReport, open_source
 from .placement import Placed, Placement, place_objects
 from .progress import GenerationEvent, ProgressCallback, Stage
+from .read_ahead import Tally
 from .reasons import CannotRepresentError, reading
 from .specifications import as_scalar, plain_location
 from .type_attributes import NO_NODE, keep_described
@@ -103,7 +105,7 @@ def generate_rfs(
     if on_unsupported not in ("copy", "skip", "error"):
         raise UsageError(f'on_unsupported is {on_unsupported!r}; expected "copy", "skip" or "error"')
     with contextlib.ExitStack() as stack:
-        opened = stack.enter_context(open_source(source, local_hdf5_path))
+        opened = stack.enter_context(open_source(source, local_hdf5_path, report=_reporter(progress)))
         run = _Generation(
             opened,
             stack,
@@ -121,6 +123,24 @@ def generate_rfs(
             keep_described(rfs)
     run.report("done", len(run.nodes), len(run.nodes))
     return rfs
+
+
+def _reporter(progress: ProgressCallback | None) -> ReadAheadReport:
+    """What tells the caller of the rounds of requests before the file is open."""
+
+    def report(stream: Remfile, tally: Tally) -> None:
+        if progress is not None:
+            progress(
+                GenerationEvent(
+                    "read_ahead",
+                    requests=stream.requests,
+                    bytes_read=stream.bytes_read,
+                    levels=tally.levels,
+                    nodes=tally.nodes,
+                )
+            )
+
+    return report
 
 
 class _Generation:
@@ -182,7 +202,20 @@ class _Generation:
             return
         stream = self._opened.stream
         requests, nbytes = (stream.requests, stream.bytes_read) if stream is not None else (0, 0)
-        self._progress(GenerationEvent(stage, objects, total, self._chunks, self._bytes, requests, nbytes))
+        tally = self._opened.ahead.tally
+        self._progress(
+            GenerationEvent(
+                stage,
+                objects,
+                total,
+                self._chunks,
+                self._bytes,
+                requests,
+                nbytes,
+                tally.levels,
+                tally.nodes,
+            )
+        )
 
     def _context(self, file: HDF5File) -> DatasetContext:
         """What planning a dataset of a file needs."""

@@ -9,8 +9,8 @@ from __future__ import annotations
 import contextlib
 import importlib
 import os
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -29,10 +29,14 @@ from ...errors import (
     SourceError,
     SourceNotFoundError,
 )
+from .read_ahead import ReadAhead, Tally, read_ahead
 from .reasons import READ_ERRORS, short_reason
 
 _SIGNATURE = b"\x89HDF\r\n\x1a\n"
 _FIRST_USERBLOCK = 512
+
+ReadAheadReport = Callable[[Remfile, Tally], None]
+"""Called after each round of requests for a remote file's metadata."""
 
 
 @dataclass(slots=True)
@@ -49,12 +53,15 @@ class OpenFile:
         The file, when h5py reads it by local path.
     stream : Remfile or None
         Or what h5py reads it through.
+    ahead : ReadAhead
+        What was found of a remote file before h5py opened it.
     """
 
     file: h5py.File
     source: Source
     path: Path | None
     stream: Remfile | None
+    ahead: ReadAhead = field(default_factory=ReadAhead)
 
     def read_bytes(self, offset: int, length: int) -> bytes:
         """Bytes of the file; fewer at its end."""
@@ -73,7 +80,10 @@ class OpenFile:
 
 @contextlib.contextmanager
 def open_source(
-    source: str | os.PathLike[str], local_hdf5_path: str | os.PathLike[str] | None
+    source: str | os.PathLike[str],
+    local_hdf5_path: str | os.PathLike[str] | None,
+    *,
+    report: ReadAheadReport = lambda _stream, _tally: None,
 ) -> Iterator[OpenFile]:
     """Open a file for as long as references are made.
 
@@ -83,6 +93,8 @@ def open_source(
         What references will name: a local path or a URL.
     local_hdf5_path : str or path-like, optional
         A local copy to read instead.
+    report : callable, optional
+        Hears of the rounds of requests for a remote file's metadata.
 
     Raises
     ------
@@ -96,7 +108,7 @@ def open_source(
     load_filters()
     location = canonical(source)
     if is_remote(location) and local_hdf5_path is None:
-        with _open_remote(describe(source)) as opened:
+        with _open_remote(describe(source), report) as opened:
             yield opened
         return
     path = Path(local_path(canonical(local_hdf5_path if local_hdf5_path is not None else source)))
@@ -150,11 +162,13 @@ def _open_local(path: Path, source: Source) -> Iterator[OpenFile]:
 
 
 @contextlib.contextmanager
-def _open_remote(source: Source) -> Iterator[OpenFile]:
+def _open_remote(source: Source, report: ReadAheadReport) -> Iterator[OpenFile]:
+    """Open a remote file after reading its metadata ahead, so that h5py finds them in memory."""
     stream = Remfile(source)
     try:
+        ahead = read_ahead(stream, source.size or 0, report=lambda tally: report(stream, tally))
         with _open_file(stream, without_query(source.url), _has_signature_in(stream)) as file:
-            yield OpenFile(file, source, None, stream)
+            yield OpenFile(file, source, None, stream, ahead)
     finally:
         stream.close()
 

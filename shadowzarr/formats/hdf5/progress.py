@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-Stage = Literal["open", "inventory", "datasets", "attributes", "done"]
+Stage = Literal["read_ahead", "open", "inventory", "datasets", "attributes", "done"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,7 +16,8 @@ class GenerationEvent:
     Attributes
     ----------
     stage : str
-        ``open``, ``inventory``, ``datasets``, ``attributes`` or ``done``.
+        ``read_ahead`` (of a remote file, after each round of requests), ``open``, ``inventory``,
+        ``datasets``, ``attributes`` or ``done``.
     objects : int
         Objects of the file that are done in this stage; in ``done``, nodes of the document.
     total : int
@@ -29,6 +30,10 @@ class GenerationEvent:
         Requests made to a remote source so far; 0 for a local file.
     bytes_read : int
         Bytes read from a remote source so far; 0 for a local file.
+    levels : int
+        Rounds of requests for a remote source's metadata so far; each had to wait for the one before.
+    nodes : int
+        Nodes of the metadata looked at in them.
     """
 
     stage: Stage
@@ -38,6 +43,8 @@ class GenerationEvent:
     bytes: int = 0
     requests: int = 0
     bytes_read: int = 0
+    levels: int = 0
+    nodes: int = 0
 
 
 ProgressCallback = Callable[[GenerationEvent], None]
