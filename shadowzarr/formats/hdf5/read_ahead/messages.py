@@ -6,6 +6,7 @@ Bytes of a message in, addresses and numbers out.
 from __future__ import annotations
 
 import math
+import struct
 from dataclasses import dataclass
 
 from .fields import NotUnderstoodError, Sizes, address, number
@@ -18,6 +19,8 @@ _HARD = 0
 _IN_HEAP = 1
 _NULL = 2
 _PAGED = 1
+
+_ATTRIBUTE_HEAD = struct.Struct("<BBHHH")
 
 Filters = tuple[tuple[int, tuple[int, ...]], ...]
 """Numbers and client data values."""
@@ -139,17 +142,19 @@ def parse_shared(data: bytes, sizes: Sizes) -> Shared:
 
 def parse_attribute(data: bytes) -> Attribute:
     """An attribute message of any version."""
-    version = number(data, 0, 1)
-    if version not in (1, 2, 3):
-        raise NotUnderstoodError(f"an attribute of version {version}")
-    flags = number(data, 1, 1) if version > 1 else 0
-    lengths = [number(data, at, 2) for at in (2, 4, 6)]
-    at = 9 if version == 3 else 8
-    parts = []
-    for length in lengths:
-        parts.append(data[at : at + length])
-        at += -(-length // 8) * 8 if version == 1 else length
-    return Attribute(Part(parts[1], bool(flags & 1)), Part(parts[2], bool(flags & 2)), data[at:])
+    if len(data) < 8 or data[0] not in (1, 2, 3):
+        raise NotUnderstoodError("no attribute of a known version")
+    version, flags, name, datatype, dataspace = _ATTRIBUTE_HEAD.unpack_from(data)
+    step = 8 if version == 1 else 1
+    start = (9 if version == 3 else 8) + -(-name // step) * step
+    middle = start + -(-datatype // step) * step
+    stop = middle + -(-dataspace // step) * step
+    flags = 0 if version == 1 else flags
+    return Attribute(
+        Part(data[start : start + datatype], bool(flags & 1)),
+        Part(data[middle : middle + dataspace], bool(flags & 2)),
+        data[stop:],
+    )
 
 
 def parse_elements(data: bytes, sizes: Sizes) -> int:

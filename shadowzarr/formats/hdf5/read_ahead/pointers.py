@@ -12,12 +12,13 @@ import numpy as np
 import numpy.typing as npt
 
 from .datatypes import Datatype, Pointer
-from .fields import Sizes, Walk
+from .fields import Sizes, Walk, number
 from .global_heap import header_bytes, object_bytes, objects, read_collection
 from .graph import Graph
 
 _LENGTH = 4
 _INDEX = 4
+_FEW = 4  # elements up to which numpy is slower
 
 
 @dataclass(slots=True)
@@ -51,8 +52,10 @@ def follow(graph: Graph, raw: bytes, datatype: Datatype) -> None:
     if not datatype.pointers or not datatype.size:
         return
     found: dict[int, _Collection] = {}
+    count = len(raw) // datatype.size
+    find = _find_few if count <= _FEW else _find
     for pointer in datatype.pointers:
-        _find(found, raw, datatype.size, pointer, graph.sizes)
+        find(found, raw, datatype.size, pointer, graph.sizes)
     for place, collection in found.items():
         if graph.is_new(place) or collection.nested:
             graph.start(_walk_collection(graph, place, collection))
@@ -65,6 +68,21 @@ def _walk_collection(graph: Graph, place: int, collection: _Collection) -> Walk[
         for index, raw in objects(data, graph.sizes):
             if index in collection.nested:
                 follow(graph, raw, collection.nested[index])
+
+
+def _find_few(found: dict[int, _Collection], raw: bytes, size: int, pointer: Pointer, sizes: Sizes) -> None:
+    """As `_find`, one element after the other."""
+    item = pointer.item
+    for at in range(pointer.offset, len(raw) // size * size, size):
+        length = 0 if item is None else number(raw, at, _LENGTH)
+        start = at if item is None else at + _LENGTH
+        place = number(raw, start, sizes.address)
+        if not place:
+            continue
+        collection = found.setdefault(place, _Collection())
+        collection.nbytes += object_bytes(0 if item is None else length * item.size, sizes)
+        if item is not None and item.pointers:
+            collection.nested[number(raw, start + sizes.address, _INDEX)] = item
 
 
 def _find(found: dict[int, _Collection], raw: bytes, size: int, pointer: Pointer, sizes: Sizes) -> None:
