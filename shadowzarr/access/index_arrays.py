@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import itertools
-import json
-from typing import cast
+from collections.abc import Callable
+from typing import Any, cast
 
 import numpy as np
 
-from ..errors import DamagedSourceError
-from ..refs.chunk_index import empty_index
+from ..errors import DamagedSourceError, InvalidReferencesError
+from ..refs.chunk_index import positions
 from ..refs.chunk_key import chunk_key, metadata_key
 from ..refs.document import IndexArray, IndexEntry
 from ..refs.index_codec import decode_index_chunk
+from ..refs.node_checks import check_array, parse_node
 from ..refs.zarr_metadata import chunk_grid_shape, chunk_shape_of
 from .range_reader import DefaultReader, default_reader
+from .source_identity import Buffer
 
 
 def read_index(entry: IndexEntry, *, reader: DefaultReader | None = None) -> IndexArray:
@@ -43,10 +44,13 @@ def read_index(entry: IndexEntry, *, reader: DefaultReader | None = None) -> Ind
     if not isinstance(index, str):
         return index
     read = (reader or default_reader()).read_whole
-    metadata = entry.get("metadata") or json.loads(bytes(read(f"{index}/{metadata_key('')}")))
+    metadata = entry.get("metadata") or _read_metadata(index, read)
     shape, edges = tuple(metadata["shape"]), chunk_shape_of(metadata)
-    whole = empty_index(shape[:-1])
-    for coordinates in itertools.product(*map(range, chunk_grid_shape(shape, edges))):
+    try:
+        whole = np.empty(shape, np.uint64)  # filled entirely below, for every index chunk is written
+    except (MemoryError, ValueError) as error:
+        raise DamagedSourceError(f"{index} is a chunk index of shape {shape}: {error}") from error
+    for coordinates in positions(chunk_grid_shape(shape, edges)):
         place = f"{index}/{chunk_key('', coordinates)}"
         data = read(place)
         region = tuple(
@@ -59,3 +63,14 @@ def read_index(entry: IndexEntry, *, reader: DefaultReader | None = None) -> Ind
             raise DamagedSourceError(f"{place} is not an index chunk: {error}") from error
         whole[region] = part[tuple(slice(r.stop - r.start) for r in region)]
     return cast("IndexArray", np.ascontiguousarray(whole))
+
+
+def _read_metadata(index: str, read: Callable[[str], Buffer]) -> dict[str, Any]:
+    """Metadata of an index of older documents, which do not hold it."""
+    place = f"{index}/{metadata_key('')}"
+    try:
+        metadata = parse_node(bytes(read(place)), metadata_key(""))
+        check_array(metadata, "the array")
+    except InvalidReferencesError as error:
+        raise DamagedSourceError(f"{place} is not the metadata of a chunk index: {error}") from error
+    return metadata

@@ -13,7 +13,6 @@ from cyclopts.validators import Number
 
 from ..formatting import format_bytes, format_count
 from .left_out import document_name, left_out_lines
-from .totals import totals_of
 
 LEFT_OUT_CODE = 3
 """The exit code when the references leave something out."""
@@ -132,6 +131,8 @@ class _Last:
 
 
 def _made(rfs: Any, out: str, seconds: float, requests: int) -> str:
+    from .totals import totals_of
+
     totals = totals_of(rfs)
     return (
         f"{out}: {format_count(totals.groups, 'group')}, {format_count(totals.arrays, 'array')}, "

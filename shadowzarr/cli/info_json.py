@@ -10,7 +10,16 @@ from typing import Any
 from ..refs.document import Rfs
 from .file_map import runs
 from .places import places_of
-from .tree import Metadata, all_nodes, chunk_count, chunk_shape, codec_text, links_of, where_chunks_are
+from .tree import (
+    Metadata,
+    all_nodes,
+    chunk_count,
+    chunk_shape,
+    codec_text,
+    links_of,
+    node_at,
+    where_chunks_are,
+)
 
 Record = dict[str, Any]
 
@@ -46,20 +55,21 @@ def array_record(rfs: Rfs, path: str) -> Record:
         As in ``nodes`` of a group; also ``fill_value``, ``attributes`` and ``places``: where the chunks
         are that are stored.
     """
-    node = all_nodes(rfs)[path]
+    node = node_at(rfs, path)
     places = places_of(rfs, path)
     record = _node_record(path, node, places.how)
-    record |= {"fill_value": node["fill_value"], "attributes": node.get("attributes", {})}
+    record |= {"fill_value": node.get("fill_value"), "attributes": node.get("attributes") or {}}
     record["places"] = {
         "file": places.url or None,
         "stored_chunks": len(places.offsets),
-        "stored_bytes": int(places.lengths.sum()),
+        "stored_bytes": places.nbytes,
         "pieces": runs(places.offsets, places.lengths),
         "first_byte": int(places.offsets.min()) if len(places.offsets) else None,
         "end": int((places.offsets + places.lengths).max()) if len(places.offsets) else None,
         "inline_chunks": places.inline,
         "inline_bytes": places.inline_bytes,
         "other_chunks": places.others,
+        "unlisted_chunks": places.unlisted,
     }
     return record
 

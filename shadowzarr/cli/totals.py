@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
+
+from ..refs import gen
+from ..refs.chunk_index import MISSING
+from ..refs.inline import inline_size
 
 METADATA = "zarr.json"
 
@@ -46,26 +49,13 @@ def totals_of(rfs: Mapping[str, Any]) -> Totals:
             groups += not is_array
         else:
             chunks += 1
-            inline_bytes += inline_length(value) if isinstance(value, str) else 0
-    chunks += sum(_generated(entry) for entry in rfs.get("gen", []))
+            inline_bytes += inline_size(value) if isinstance(value, str) else 0
+    chunks += sum(gen.count(entry) for entry in rfs.get("gen", []))
     chunks += sum(_indexed(entry["index"]) for entry in rfs.get("indexes", {}).values())
     return Totals(groups, arrays, chunks, inline_bytes)
-
-
-def inline_length(value: str) -> int:
-    """Bytes of an inline value."""
-    if not value.startswith("base64:"):
-        return len(value.encode())
-    digits = len(value) - len("base64:")
-    return digits // 4 * 3 - (len(value) - len(value.rstrip("=")))
-
-
-def _generated(entry: Mapping[str, Any]) -> int:
-    ranges = (range(d.get("start", 0), d["stop"], d.get("step", 1)) for d in entry["dimensions"].values())
-    return math.prod(len(numbers) for numbers in ranges)
 
 
 def _indexed(index: Any) -> int:
     if isinstance(index, str):
         return 0  # the array lies beside the document; counting its chunks would read it
-    return int((index[..., 0] != 2**64 - 1).sum())
+    return int((index[..., 0] != MISSING).sum())

@@ -11,7 +11,9 @@ from ..errors import UsageError
 from ..formatting import format_bytes, format_count
 from ..refs import gen
 from ..refs.document import Rfs
-from ..refs.inline import decode_inline
+from ..refs.node_checks import check_node, codec_name
+from ..refs.zarr_metadata import chunk_grid_shape
+from ..store.locate import Locator
 from .file_map import file_map, order_text, runs
 from .left_out import shortened
 from .places import Places, places_of
@@ -39,44 +41,69 @@ def node_at(rfs: Rfs, path: str) -> Metadata:
 
 
 def all_nodes(rfs: Rfs) -> dict[str, Metadata]:
-    """Metadata of all nodes, by path."""
-    nodes = {}
-    for key, value in rfs["refs"].items():
+    """Metadata of all nodes, by path.
+
+    Raises
+    ------
+    InvalidReferencesError
+        When that of a node cannot be understood.
+    """
+    locator, nodes = Locator(rfs), {}
+    for key in rfs["refs"]:
         path, _, name = key.rpartition("/")
-        if name == METADATA and isinstance(value, str):
-            nodes[path] = json.loads(decode_inline(value))
+        if name == METADATA:
+            nodes[path] = locator.metadata(key)
+            check_node(nodes[path], path)
     return nodes
 
 
 def group_lines(rfs: Rfs, path: str) -> list[str]:
     """A group and everything in it, as a tree, with a line for each array."""
     nodes = all_nodes(rfs)
-    where = where_chunks_are(rfs)
     lines = [f"/{path}" if path else "/"]
-    _add_members(lines, nodes, where, path, "")
+    _add_members(lines, nodes, where_chunks_are(rfs), path)
     return [*lines, "", *_summary(rfs)]
 
 
-def _add_members(
-    lines: list[str], nodes: dict[str, Metadata], where: dict[str, str], path: str, indent: str
-) -> None:
-    members = _members(nodes, path) + [f"{name} → {to}" for name, to in links_of(nodes[path])]
-    for number, member in enumerate(members):
-        last = number == len(members) - 1
-        child = f"{path}/{member}" if path else member
-        lines.append(f"{indent}{'└─ ' if last else '├─ '}{_member_line(nodes, where, child, member)}")
+def _add_members(lines: list[str], nodes: dict[str, Metadata], where: dict[str, str], path: str) -> None:
+    """The lines of what is in a group, each group's own members after it."""
+    members = _members(nodes)
+    waiting = [(path, name, "", last) for name, last in _from_last(nodes, members, path)]
+    while waiting:
+        parent, name, indent, last = waiting.pop()
+        child = f"{parent}/{name}" if parent else name
+        lines.append(f"{indent}{'└─ ' if last else '├─ '}{_member_line(nodes, where, child, name)}")
         if nodes.get(child, {}).get("node_type") == "group":
-            _add_members(lines, nodes, where, child, indent + ("   " if last else "│  "))
+            deeper = indent + ("   " if last else "│  ")
+            waiting += [(child, each, deeper, end) for each, end in _from_last(nodes, members, child)]
 
 
-def _members(nodes: dict[str, Metadata], path: str) -> list[str]:
-    prefix = f"{path}/" if path else ""
-    return [p[len(prefix) :] for p in nodes if p and p.startswith(prefix) and "/" not in p[len(prefix) :]]
+def _from_last(
+    nodes: dict[str, Metadata], members: dict[str, list[str]], path: str
+) -> list[tuple[str, bool]]:
+    """What is in a group, the last first, and whether it is the last."""
+    names = members.get(path, []) + [f"{name} → {to}" for name, to in links_of(nodes[path])]
+    return [(name, not number) for number, name in enumerate(reversed(names))]
+
+
+def _members(nodes: dict[str, Metadata]) -> dict[str, list[str]]:
+    """Names of the nodes directly in each group."""
+    members: dict[str, list[str]] = {}
+    for path in nodes:
+        parent, _, name = path.rpartition("/")
+        if path:
+            members.setdefault(parent, []).append(name)
+    return members
 
 
 def links_of(node: Metadata) -> list[tuple[str, str]]:
-    """Names and targets of a group's links."""
-    return [(link["name"], link["path"]) for link in node.get("attributes", {}).get("_LINKS", [])]
+    """Names and targets of a group's links; an attribute of another form is no list of links."""
+    links = (node.get("attributes") or {}).get("_LINKS")
+    return [
+        (link["name"], link["path"])
+        for link in (links if isinstance(links, list) else ())
+        if isinstance(link, dict) and {"name", "path"} <= link.keys()
+    ]
 
 
 def _member_line(nodes: dict[str, Metadata], where: dict[str, str], path: str, name: str) -> str:
@@ -141,7 +168,7 @@ def array_lines(rfs: Rfs, path: str) -> list[str]:
         f"  data type   {type_text(node)}",
         f"  chunks      {chunks_text(node)}",
         f"  codecs      {codec_text(node) or 'none'}",
-        f"  fill value  {json.dumps(node['fill_value'])}",
+        f"  fill value  {json.dumps(node.get('fill_value'))}",
     ]
     return lines + _place_lines(rfs, places_of(rfs, path)) + _attribute_lines(node)
 
@@ -154,9 +181,11 @@ def _place_lines(rfs: Rfs, places: Places) -> list[str]:
         )
     if places.others:
         lines.append(f"  elsewhere   {format_count(places.others, 'chunk')}")
+    if places.unlisted:
+        lines.append(f"  by rules    {format_count(places.unlisted, 'chunk')}, too many to be shown")
     if not len(places.offsets):
         return lines
-    stored = int(places.lengths.sum())
+    stored = places.nbytes
     end = int((places.offsets + places.lengths).max())
     source = rfs.get("sources", {}).get(places.url)
     size = source["size"] if source is not None else end
@@ -172,7 +201,7 @@ def _place_lines(rfs: Rfs, places: Places) -> list[str]:
 
 
 def _attribute_lines(node: Metadata) -> list[str]:
-    attributes = node.get("attributes", {})
+    attributes = node.get("attributes") or {}
     shown = ((name, json.dumps(value, ensure_ascii=False)) for name, value in attributes.items())
     return [f"  @{name}  {text if len(text) <= 100 else text[:99] + '…'}" for name, text in shown]
 
@@ -182,37 +211,42 @@ def shape_text(shape: list[int]) -> str:
     return " \N{MULTIPLICATION SIGN} ".join(f"{extent:,}" for extent in shape) if shape else "scalar"
 
 
-def chunk_shape(node: Metadata) -> list[int]:
-    """Chunk shape in an array's metadata."""
-    shape: list[int] = node["chunk_grid"]["configuration"]["chunk_shape"]
-    return shape
+def chunk_shape(node: Metadata) -> list[int] | None:
+    """Chunk shape in an array's metadata; None when its chunks have no one shape."""
+    grid = node["chunk_grid"]
+    return list(grid["configuration"]["chunk_shape"]) if grid["name"] == "regular" else None
 
 
-def chunk_count(node: Metadata) -> int:
-    """How many chunks an array is cut into, written or not."""
-    edges = zip(node["shape"], chunk_shape(node), strict=True)
-    return math.prod(-(-extent // edge) if extent else 0 for extent, edge in edges)
+def chunk_count(node: Metadata) -> int | None:
+    """How many chunks an array is cut into, written or not; None when its chunks have no one shape."""
+    edges = chunk_shape(node)
+    return None if edges is None else math.prod(chunk_grid_shape(node["shape"], edges))
 
 
 def chunks_text(node: Metadata) -> str:
     """Number and shape of an array's chunks: ``10 chunks of 400 × 10``."""
-    number = format_count(chunk_count(node), "chunk")
-    return f"{number} of {shape_text(chunk_shape(node))}" if node["shape"] else number
+    edges, count = chunk_shape(node), chunk_count(node)
+    if edges is None or count is None:
+        return f"chunks of a grid {node['chunk_grid']['name']}"
+    number = format_count(count, "chunk")
+    return f"{number} of {shape_text(edges)}" if node["shape"] else number
 
 
 def type_text(node: Metadata) -> str:
     """Data type of an array; a struct with its fields."""
     data_type = node["data_type"]
     if isinstance(data_type, str):
-        big = any(codec.get("configuration", {}).get("endian") == "big" for codec in node["codecs"])
+        configurations = [codec.get("configuration") for codec in node["codecs"] if isinstance(codec, dict)]
+        big = any(each.get("endian") == "big" for each in configurations if each)
         return f"{data_type} big-endian" if big else data_type
-    fields = data_type.get("configuration", {}).get("fields")
-    if data_type["name"] != "struct" or not fields:
+    fields = (data_type.get("configuration") or {}).get("fields")
+    if data_type["name"] != "struct" or not isinstance(fields, list):
         return str(data_type["name"])
-    return f"struct({', '.join(field['name'] for field in fields)})"
+    names = [str(field.get("name")) for field in fields if isinstance(field, dict)]
+    return f"struct({', '.join(names)})"
 
 
 def codec_text(node: Metadata) -> str:
     """Codecs of an array after the plain bytes: ``shuffle, zlib``."""
-    names = [codec["name"].removeprefix("numcodecs.") for codec in node["codecs"]]
+    names = [codec_name(codec).removeprefix("numcodecs.") for codec in node["codecs"]]
     return ", ".join(name for name in names if name not in ("bytes", "vlen-utf8"))

@@ -8,6 +8,7 @@ an ordinary zarr array, cut so that one index chunk covers about 65,536 data chu
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -71,6 +72,16 @@ def entry_location(url: str, offset: int, nbytes: int) -> ChunkLocation | None:
     if offset == MISSING and nbytes == MISSING:
         return None
     return ChunkLocation(url, int(offset), int(nbytes))
+
+
+def positions(grid: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
+    """Coordinates of a grid in C order, one by one: a document may claim a grid that fits into no memory."""
+    if not grid:
+        yield ()
+        return
+    for first in range(grid[0]):
+        for rest in positions(grid[1:]):
+            yield first, *rest
 
 
 def entries(grid: tuple[int, ...]) -> int:

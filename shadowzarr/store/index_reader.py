@@ -9,7 +9,6 @@ any others by zarr.
 from __future__ import annotations
 
 import asyncio
-import itertools
 import json
 from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import dataclass
@@ -23,10 +22,11 @@ from ..access.locations import without_query
 from ..errors import DamagedSourceError, InvalidReferencesError, ShadowzarrError
 from ..refs.array_layout import ArrayLayout
 from ..refs.byte_range import ChunkLocation
-from ..refs.chunk_index import MISSING, entry_location
+from ..refs.chunk_index import MISSING, entry_location, positions
 from ..refs.chunk_key import METADATA_NAME
 from ..refs.document import IndexArray, IndexEntry, Rfs
 from ..refs.index_codec import decode_index_chunk
+from ..refs.node_checks import codec_name, parse_node
 from ..refs.zarr_metadata import chunk_grid_shape
 from .locate import ChunkId
 from .named_errors import cause_of, named
@@ -59,9 +59,11 @@ class StoredIndex:
     @property
     def is_as_written(self) -> bool:
         """Whether it has the codecs that `write_rfs` writes."""
-        names = [codec["name"] for codec in self.metadata["codecs"]]
+        codecs = self.metadata["codecs"]
         return (
-            names == ["bytes", "blosc"] and self.metadata["codecs"][0]["configuration"]["endian"] == "little"
+            [codec_name(codec) for codec in codecs] == ["bytes", "blosc"]
+            and isinstance(codecs[0], dict)
+            and (codecs[0].get("configuration") or {}).get("endian") == "little"
         )
 
 
@@ -121,19 +123,25 @@ class IndexReader:
 
     async def listed(self, path: str) -> AsyncIterator[ChunkId]:
         """The chunks that an array's index lists; reads one index chunk after the other."""
+        async for first, part in self.parts(path):
+            for coordinates in _present(part, first):
+                yield ChunkId(path, coordinates)
+
+    async def parts(self, path: str) -> AsyncIterator[tuple[Coordinates, IndexArray]]:
+        """All entries of an array's index, a part after the other, each with its first coordinates."""
         index = self._entries[path]["index"]
         grid = self._grid(path)
         if not isinstance(index, str):
-            for coordinates in _present(index, (0,) * len(grid), grid):
-                yield ChunkId(path, coordinates)
+            _check_grid(index.shape[:-1], grid, path)
+            yield (0,) * len(grid), index
             return
         stored = await self._open(path)
         edges = stored.chunk_shape[:-1]
-        for number in itertools.product(*map(range, chunk_grid_shape(grid, edges))):
+        for number in positions(chunk_grid_shape(grid, edges)):
             part = await self._index_chunk(path, stored, number)
             first = tuple(n * edge for n, edge in zip(number, edges, strict=True))
-            for coordinates in _present(part, first, grid):
-                yield ChunkId(path, coordinates)
+            inside = tuple(slice(extent - start) for extent, start in zip(grid, first, strict=True))
+            yield first, part[inside]
 
     def _grid(self, path: str) -> Coordinates:
         layout = self._layout_of(path)
@@ -156,9 +164,9 @@ class IndexReader:
     async def _read_metadata(self, path: str, location: str) -> tuple[dict[str, Any], int]:
         data = await self._read_file(path, inside(location, METADATA_NAME))
         try:
-            return json.loads(data), len(data)
-        except ValueError as error:
-            raise _unreadable(path, location, f"its {METADATA_NAME} is not JSON: {error}") from error
+            return parse_node(data, METADATA_NAME), len(data)
+        except InvalidReferencesError as error:
+            raise _unreadable(path, location, str(error)) from error
 
     async def _index_chunk(self, path: str, stored: StoredIndex, number: Coordinates) -> IndexArray:
         async def read() -> tuple[IndexArray, int]:
@@ -205,13 +213,11 @@ def _location(url: str, index: IndexArray, coordinates: Coordinates) -> ChunkLoc
     return entry_location(url, offset, nbytes)
 
 
-def _present(index: IndexArray, first: Coordinates, grid: Coordinates) -> Iterator[Coordinates]:
+def _present(index: IndexArray, first: Coordinates) -> Iterator[Coordinates]:
     """Coordinates of the chunks that a part of an index lists; the part starts at ``first``."""
     is_listed = (index != np.uint64(MISSING)).any(axis=-1)
     for within in zip(*(axis.tolist() for axis in np.nonzero(is_listed)), strict=True):
-        coordinates = tuple(a + b for a, b in zip(first, within, strict=True))
-        if all(c < extent for c, extent in zip(coordinates, grid, strict=True)):
-            yield coordinates
+        yield tuple(a + b for a, b in zip(first, within, strict=True))
 
 
 async def _decode(data: bytes, stored: StoredIndex, coordinates: Coordinates) -> IndexArray:

@@ -52,3 +52,21 @@ def test_a_damaged_index_chunk_is_an_error(written):
     chunk_files(folder)[1].write_bytes(b"no index")
     with pytest.raises(DamagedSourceError, match="not an index chunk"):
         read_index(load_rfs(folder)["indexes"]["a"])
+
+
+def test_an_index_that_fits_into_no_memory_is_an_error(written):
+    folder, _ = written
+    entry = load_rfs(folder)["indexes"]["a"]
+    entry["metadata"]["shape"] = [2**60, 2]
+    with pytest.raises(DamagedSourceError, match="is a chunk index of shape"):
+        read_index(entry)
+
+
+@pytest.mark.parametrize("text", ["[]", "{", '{"shape": 5}'])
+def test_metadata_of_older_documents_is_checked(written, text):
+    folder, _ = written
+    entry = load_rfs(folder)["indexes"]["a"]
+    del entry["metadata"]
+    next((folder / "index").rglob("zarr.json")).write_text(text)
+    with pytest.raises(DamagedSourceError, match="is not the metadata of a chunk index"):
+        read_index(entry)

@@ -82,3 +82,11 @@ def _store_of(metadata, index):
     for coordinates, data in index_codec.encode_index(index):
         put("c/" + "/".join(map(str, coordinates)), data)
     return store
+
+
+def test_positions_are_worked_out_one_by_one():
+    assert list(chunk_index.positions((2, 0, 3))) == []
+    assert list(chunk_index.positions(())) == [()]
+    assert list(chunk_index.positions((2, 3))) == [(0, 0), (0, 1), (0, 2), (1, 0), (1, 1), (1, 2)]
+    endless = chunk_index.positions((2**62, 2**62))
+    assert [next(endless) for _ in range(2)] == [(0, 0), (0, 1)]

@@ -193,3 +193,24 @@ async def test_what_is_no_index_array_is_refused(written, tmp_path):
     rfs["indexes"]["a"]["metadata"]["data_type"] = "int64"
     with pytest.raises(InvalidReferencesError, match="a chunk index is uint64"):
         await reader_of(rfs).location(ChunkId("a", (0,)))
+
+
+async def test_a_grid_that_fits_into_no_memory_is_read_from_its_beginning(written, tmp_path):
+    rfs = load_rfs(tmp_path / "x.shadowzarr")
+    array = json.loads(rfs["refs"]["a/zarr.json"])
+    edge = array["chunk_grid"]["configuration"]["chunk_shape"][0]
+    rfs["refs"]["a/zarr.json"] = json.dumps({**array, "shape": [2**62 * edge]})
+    rfs["indexes"]["a"]["metadata"]["shape"] = [2**62, 2]
+    with pytest.raises(SourceNotFoundError, match="chunk index of array '/a' cannot be read"):
+        async for _ in reader_of(rfs).listed("a"):
+            pass
+
+
+@pytest.mark.parametrize("text", ["[]", "{", '{"shape": 5}'])
+async def test_metadata_of_an_index_beside_the_document(written, tmp_path, text):
+    rfs = load_rfs(tmp_path / "x.shadowzarr")
+    del rfs["indexes"]["a"]["metadata"]
+    (file,) = (tmp_path / "x.shadowzarr" / "index").glob("*/zarr.json")
+    file.write_text(text)
+    with pytest.raises((DamagedSourceError, InvalidReferencesError), match=r"chunk index|has shape 5"):
+        await reader_of(rfs).location(ChunkId("a", (0,)))
