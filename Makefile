@@ -7,7 +7,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 EXTRAS := hdf5,tiff,neo,nwb,virtualizarr,icechunk,s3,pipeline,dandi,neuroconv
 
-.PHONY: env demo test lint types format constraints clean help docs-tables
+.PHONY: env demo test lint types format constraints clean help docs-tables bench bench-quick bench-env
 
 help:
 	@echo "make demo         write sample NWB files, index them from a local archive, open the results"
@@ -15,6 +15,8 @@ help:
 	@echo "make lint types   linters, type checker"
 	@echo "make env          build $(VENV) alone"
 	@echo "make docs-tables  write the tables of docs/hdf5.md anew"
+	@echo "make bench        measure again what docs/performance.md shows, and write it there; half an hour or more"
+	@echo "make bench-quick  the same with small files, to see that it works; writes nothing into docs/"
 	@echo "make constraints  resolve all versions anew into constraints.txt"
 
 env: $(VENV)/.complete
@@ -41,6 +43,26 @@ test: env
 docs-tables: env
 	WRITE_DOCS=1 $(BIN)/python -m pytest -q tests/formats/hdf5/test_features.py
 
+# Files, references and results of the benchmarks are kept in $(BENCH).
+BENCH := build/bench
+
+bench: bench-env
+	$(BIN)/python -m benchmarks.generate --write
+	$(BIN)/python -m benchmarks.read --write
+
+bench-quick: bench-env
+	$(BIN)/python -m benchmarks.generate --quick
+	$(BIN)/python -m benchmarks.read --quick
+
+bench-env: $(BENCH)/.complete
+
+# LINDI needs zarr 2, so that it has an environment of its own, without the overrides of this project.
+$(BENCH)/.complete: $(VENV)/.complete
+	$(UV) pip install --quiet --python $(BIN)/python -c constraints.txt --group bench -e ".[$(EXTRAS)]"
+	$(UV) venv --quiet --allow-existing --python $(BIN)/python $(BENCH)/lindi
+	$(UV) pip install --quiet --no-config --python $(BENCH)/lindi/bin/python "lindi==0.4.6" "zarr<3" "numcodecs<0.16" pynwb
+	@touch $@
+
 lint: env
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -54,7 +76,7 @@ format: env
 
 constraints: $(UV)
 	$(UV) pip compile --quiet --universal --upgrade --no-header --no-annotate --no-emit-index-url \
-	  --python-version 3.12 $(foreach extra,$(subst $(comma), ,$(EXTRAS)),--extra $(extra)) --group dev \
+	  --python-version 3.12 $(foreach extra,$(subst $(comma), ,$(EXTRAS)),--extra $(extra)) --group dev --group bench \
 	  pyproject.toml -o constraints.txt
 
 comma := ,

@@ -16,7 +16,7 @@ from benchmarks.files.written_file import FOLDER, BenchmarkFile
 from benchmarks.measure.outcome import Outcome
 from benchmarks.measure.rounds import interleaved
 from benchmarks.measure.run_contender import Contender, run_contender
-from benchmarks.options import Options, read_options
+from benchmarks.options import Options, chosen, read_options
 from benchmarks.serving.server_process import served
 from benchmarks.tables.comparison import Comparison
 
@@ -32,6 +32,8 @@ REMOTE = (
     "tiny",
 )
 LOCAL = ("tiny", "scattered")
+QUICK = ("scattered", "v2-b-tree", "objects", "tiny-local")
+"""Tasks of a quick run, unless others are asked for."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +48,7 @@ class Task:
 
 def main() -> int:
     """Measure, print, and write."""
-    options = read_options("Measure how fast references are made.")
+    options = read_options("Measure how fast references are made.", QUICK)
     comparisons = []
     with served(
         options.scratch, options.port, latency=options.latency, bandwidth=options.bandwidth
@@ -66,7 +68,7 @@ def tasks(options: Options) -> list[Task]:
     for name in LOCAL:
         title = f"{catalogue[name].title}, local disk, generated and written"
         listed.append(Task(f"{name}-local", title, catalogue[name], is_local=True))
-    return [each for each in listed if not options.only or each.name in options.only]
+    return [each for each in listed if options.takes(each.name)]
 
 
 def compare(task: Task, address: str, options: Options) -> Comparison:
@@ -92,13 +94,7 @@ def compare(task: Task, address: str, options: Options) -> Comparison:
     if not task.is_local and outcomes[OURS].seconds is not None:
         arguments |= {"address": address, "ranges": outcomes[OURS].ranges}
     outcomes |= interleaved([generating.limit()], run, repeats=options.repeats)
-    return Comparison(task.title, outcomes)
-
-
-def chosen(everybody: list[Contender], options: Options) -> list[Contender]:
-    """Ours and those that were asked for."""
-    wanted = tuple(options.contenders)
-    return [each for each in everybody if not wanted or each.name == OURS or each.name.startswith(wanted)]
+    return Comparison(task.title, outcomes, {each.name: each.aside for each in everybody if each.aside})
 
 
 def _checked(name: str, outcome: Outcome, truth: dict[str, int | str]) -> Outcome:

@@ -11,13 +11,14 @@ from .environments import LIMIT, OURS, lindi, own
 _PACKAGE = "benchmarks.contenders.generate"
 IN_FLIGHT = 64
 """Requests that shadowzarr and the limit keep under way."""
+_NO_REFERENCES = "makes no references"
 
 
 def remote(scratch: Path) -> list[Contender]:
     """Contenders that read over HTTP and keep the references in memory."""
     return [
         Contender(OURS, f"{_PACKAGE}.shadowzarr", own(), {"is_written": False}, IN_FLIGHT),
-        Contender("h5py + remfile, walk alone", f"{_PACKAGE}.remfile", own(), {}),
+        Contender("h5py + remfile, walk alone", f"{_PACKAGE}.remfile", own(), {}, aside=_NO_REFERENCES),
         Contender("kerchunk", f"{_PACKAGE}.kerchunk", own(), {"is_written": False}),
         Contender("VirtualiZarr", f"{_PACKAGE}.virtualizarr", own(), {}),
         Contender("LINDI", f"{_PACKAGE}.lindi", lindi(scratch), {"is_written": False}),
@@ -29,7 +30,7 @@ def local(scratch: Path) -> list[Contender]:
     written = {"is_written": True}
     return [
         Contender(OURS, f"{_PACKAGE}.shadowzarr", own(), written),
-        Contender("h5py, walk alone", f"{_PACKAGE}.remfile", own(), {}),
+        Contender("h5py, walk alone", f"{_PACKAGE}.remfile", own(), {}, aside=_NO_REFERENCES),
         Contender("kerchunk JSON", f"{_PACKAGE}.kerchunk", own(), {**written, "form": "json"}),
         Contender("kerchunk Parquet", f"{_PACKAGE}.kerchunk", own(), {**written, "form": "parquet"}),
         Contender("VirtualiZarr + Icechunk", f"{_PACKAGE}.virtualizarr_icechunk", own(), written),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 from .outcome import Outcome, median
 from .run_contender import Contender
@@ -30,11 +30,11 @@ def is_worth_repeating(outcomes: Sequence[Outcome]) -> bool:
     return first.seconds is not None and not first.note and first.seconds <= LONG
 
 
-def best_peer(outcomes: Mapping[str, Outcome], ours: str, others: Sequence[str]) -> str | None:
-    """Name of the fastest contender that is neither ours nor one of `others`, with a right result."""
+def best_peer(outcomes: Mapping[str, Outcome], others: Collection[str]) -> str | None:
+    """Name of the fastest contender with a right result that is not one of `others`."""
     peers = {
         name: each.seconds
         for name, each in outcomes.items()
-        if name != ours and name not in others and each.seconds is not None and not each.note
+        if name not in others and each.seconds is not None and not each.note
     }
     return min(peers, key=lambda name: peers[name]) if peers else None

@@ -32,6 +32,8 @@ class Contender:
         For ``prepare``, beside those of the task.
     in_flight : int or None
         The most requests that it keeps under way, where it has such a limit.
+    aside : str
+        Why it is shown but is no peer; empty for a peer.
     """
 
     name: str
@@ -39,6 +41,7 @@ class Contender:
     python: Path
     arguments: dict[str, Any]
     in_flight: int | None = None
+    aside: str = ""
 
 
 def run_contender(contender: Contender, task: dict[str, Any], *, address: str, timeout: float) -> Outcome:

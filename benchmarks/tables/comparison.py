@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from benchmarks.contenders.environments import LIMIT, OURS
 from benchmarks.measure.outcome import Outcome
@@ -24,10 +24,13 @@ class Comparison:
         The task.
     outcomes : mapping
         By contender.
+    asides : mapping
+        Contenders that are no peers, and why.
     """
 
     title: str
     outcomes: Mapping[str, Outcome]
+    asides: Mapping[str, str] = field(default_factory=dict)
 
 
 def summary(comparisons: Sequence[Comparison], subject: str) -> str:
@@ -45,7 +48,7 @@ def details(comparisons: Sequence[Comparison]) -> str:
 def _summary_row(comparison: Comparison) -> list[str]:
     outcomes = comparison.outcomes
     ours = outcomes[OURS]
-    peer = best_peer(outcomes, OURS, [LIMIT])
+    peer = best_peer(outcomes, {OURS, LIMIT, *comparison.asides})
     if ours.seconds is None or ours.note:
         return [comparison.title, ours.note or NONE, *[NONE] * 7]
     faster = figures.ratio((outcomes[peer].seconds or 0) / ours.seconds) if peer else NONE
@@ -76,13 +79,13 @@ def _counts(outcome: Outcome) -> list[str]:
 def _detail_table(comparison: Comparison) -> str:
     ours = comparison.outcomes[OURS].seconds
     ordered = sorted(comparison.outcomes.items(), key=lambda each: each[1].seconds or float("inf"))
-    rows = [_detail_row(name, outcome, ours) for name, outcome in ordered]
+    rows = [_detail_row(name, outcome, ours, comparison.asides.get(name, "")) for name, outcome in ordered]
     return figures.table(
         ["contender", "times ours", "depth", "requests", "MB", "peak RSS, MB", "seconds", "remark"], rows
     )
 
 
-def _detail_row(name: str, outcome: Outcome, ours: float | None) -> list[str]:
+def _detail_row(name: str, outcome: Outcome, ours: float | None, aside: str) -> list[str]:
     if outcome.seconds is None:
         return [name, *[NONE] * 6, outcome.note]
     times = figures.ratio(outcome.seconds / ours) if ours else NONE
@@ -92,5 +95,5 @@ def _detail_row(name: str, outcome: Outcome, ours: float | None) -> list[str]:
         *_counts(outcome),
         figures.megabytes(outcome.peak_rss),
         figures.seconds(outcome.seconds),
-        outcome.note,
+        outcome.note or aside,
     ]

@@ -5,6 +5,7 @@ import pytest
 from benchmarks.measure.outcome import Outcome, median
 from benchmarks.measure.rounds import best_peer, interleaved
 from benchmarks.measure.run_contender import Contender
+from benchmarks.options import PAGE
 from benchmarks.tables import figures
 from benchmarks.tables.comparison import Comparison, details, summary
 from benchmarks.tables.markers import markers, replace_between
@@ -96,8 +97,14 @@ def test_one_failure_counts_more_than_two_results():
 
 
 def test_the_best_peer_is_right_and_no_limit():
-    assert best_peer(OUTCOMES, "shadowzarr", ["limit"]) == "slow"
-    assert best_peer({"shadowzarr": Outcome(1.0)}, "shadowzarr", []) is None
+    assert best_peer(OUTCOMES, {"shadowzarr", "limit"}) == "slow"
+    assert best_peer({"shadowzarr": Outcome(1.0)}, {"shadowzarr"}) is None
+
+
+def test_who_is_no_peer_is_listed_with_the_reason():
+    walk = Comparison("t", {**OUTCOMES, "walk": Outcome(3.0)}, {"walk": "makes no references"})
+    assert "| 50 × |" in summary([walk], "file")
+    assert "| walk | 1.5 × | – | – | – | 0.00 | 3.00 | makes no references |" in details([walk])
 
 
 def test_contenders_take_turns_and_long_ones_run_once(tmp_path):
@@ -111,3 +118,9 @@ def test_contenders_take_turns_and_long_ones_run_once(tmp_path):
     who = [Contender(name, "module", tmp_path, {}) for name in seconds]
     assert {name: each.seconds for name, each in interleaved(who, run).items()} == seconds
     assert turns == ["a", "b", "a", "a"]
+
+
+def test_the_page_has_a_place_for_every_table():
+    page = PAGE.read_text(encoding="utf-8")
+    for name in ("generate", "generate in full", "read", "read in full"):
+        assert replace_between(page, name, "text").count("\ntext\n") == 1
