@@ -10,6 +10,7 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from .access.local_cache import LocalCache
     from .attributes import decode_attributes
     from .builder import RfsBuilder
     from .errors import ShadowzarrError, SourceChangedError
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from .write import write_rfs
 
 _HOMES = {
+    "LocalCache": ".access.local_cache",
     "Rfs": ".refs.document",
     "RfsBuilder": ".builder",
     "RfsStore": ".store.rfs_store",
@@ -40,6 +42,7 @@ _HOMES = {
 }
 
 __all__ = [
+    "LocalCache",
     "Rfs",
     "RfsBuilder",
     "RfsStore",

@@ -1,14 +1,15 @@
 """Near ranges read in one request: a pure plan, and a merger that gathers concurrent reads.
 
 The plan knows numbers only. The merger works in event loops; reads that are known beforehand are better
-planned at once.
+planned at once. What was read before may be kept by a cache, which is asked for all ranges of a turn at once.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Coroutine, Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import Any, Protocol
 from weakref import WeakKeyDictionary
 
 from ..refs.byte_range import FileRange
@@ -75,6 +76,19 @@ def plan_requests(
     return sorted(plans, key=lambda plan: (plan.request.offset, plan.request.length))
 
 
+class RangeCache(Protocol):
+    """What keeps ranges of files between reads; calls may block, and come from any thread."""
+
+    def keeps(self, source: Source | None) -> bool:
+        """Whether ranges of a file are kept; never blocks."""
+
+    def get_many(self, source: Source, parts: Sequence[FileRange]) -> Sequence[Buffer | None]:
+        """The bytes of ranges, each None when they are not kept."""
+
+    def put_many(self, source: Source, parts: Sequence[FileRange], data: Sequence[Buffer]) -> None:
+        """Keep the bytes of ranges."""
+
+
 class RangeMerger:
     """Gathers reads that arrive together and sends merged requests.
 
@@ -87,6 +101,8 @@ class RangeMerger:
         What reads the bytes.
     merge_gap, max_merge_size, merge_below : int, optional
         See `plan_requests`.
+    cache : RangeCache, optional
+        Asked before the reader, and given what was read.
     """
 
     def __init__(
@@ -96,8 +112,10 @@ class RangeMerger:
         merge_gap: int = MERGE_GAP,
         max_merge_size: int = MAX_MERGE_SIZE,
         merge_below: int = MERGE_BELOW,
+        cache: RangeCache | None = None,
     ) -> None:
         self._reader = reader
+        self._cache = cache
         self._merge_gap = merge_gap
         self._max_merge_size = max_merge_size
         self._merge_below = merge_below
@@ -132,7 +150,9 @@ class RangeMerger:
         ShadowzarrError
             Whatever the reader raises; all ranges of a request fail together.
         """
-        if self._max_merge_size <= 0 or wanted.length > self._merge_below:
+        is_kept = self._cache is not None and self._cache.keeps(source)
+        is_alone = self._max_merge_size <= 0 or wanted.length > self._merge_below
+        if is_alone and not is_kept:
             return (await self._reader.read_async(url, [wanted], source=source))[0]
         loop = asyncio.get_running_loop()
         waiting = self._gathering.setdefault(loop, {})
@@ -145,27 +165,50 @@ class RangeMerger:
         return await answer
 
     def _send(self, waiting: dict[_Key, _Waiting], key: _Key) -> None:
-        """Plan what was gathered in this turn of the loop, and start its requests."""
+        """Serve what was gathered in this turn of the loop."""
         gathered = waiting.pop(key)
+        source = key[1]
+        if self._cache is None or source is None or not self._cache.keeps(source):
+            self._request(key, gathered, range(len(gathered.ranges)))
+        else:
+            gathered.start(self._ask_cache(self._cache, source, key, gathered))
+
+    async def _ask_cache(self, cache: RangeCache, source: Source, key: _Key, gathered: _Waiting) -> None:
+        try:
+            kept = await asyncio.to_thread(cache.get_many, source, gathered.ranges)
+        except BaseException as error:  # noqa: BLE001 - handed to those who wait, cancellation too
+            gathered.fail(range(len(gathered.ranges)), error)
+            return
+        for i, data in enumerate(kept):
+            if data is not None:
+                gathered.answer(i, data)
+        self._request(key, gathered, [i for i, data in enumerate(kept) if data is None])
+
+    def _request(self, key: _Key, gathered: _Waiting, wanted: Sequence[int]) -> None:
+        """Plan the requests for some of the gathered ranges, and start them."""
         plans = plan_requests(
-            gathered.ranges,
+            [gathered.ranges[i] for i in wanted],
             merge_gap=self._merge_gap,
             max_merge_size=self._max_merge_size,
             merge_below=self._merge_below,
         )
         for plan in plans:
-            task = asyncio.ensure_future(self._serve(key, gathered, plan))
-            gathered.tasks.add(task)  # a loop keeps only weak references to its tasks
-            task.add_done_callback(gathered.tasks.discard)
+            members = [wanted[i] for i in plan.members]
+            gathered.start(self._serve(key, gathered, plan.request, members))
 
-    async def _serve(self, key: _Key, gathered: _Waiting, plan: MergedRequest) -> None:
+    async def _serve(self, key: _Key, gathered: _Waiting, request: FileRange, members: Sequence[int]) -> None:
         url, source = key
         try:
-            data = (await self._reader.read_async(url, [plan.request], source=source))[0]
+            data = memoryview((await self._reader.read_async(url, [request], source=source))[0])
+            parts = [gathered.ranges[i] for i in members]
+            cut = [data[part.offset - request.offset : part.stop - request.offset] for part in parts]
+            if self._cache is not None and source is not None and self._cache.keeps(source):
+                await asyncio.to_thread(self._cache.put_many, source, parts, cut)
         except BaseException as error:  # noqa: BLE001 - handed to those who wait, cancellation too
-            gathered.fail(plan, error)
+            gathered.fail(members, error)
         else:
-            gathered.answer(plan, memoryview(data))
+            for i, part in zip(members, cut, strict=True):
+                gathered.answer(i, part)
 
 
 @dataclass(slots=True)
@@ -180,14 +223,18 @@ class _Waiting:
         self.ranges.append(wanted)
         self.answers.append(answer)
 
-    def answer(self, plan: MergedRequest, data: memoryview) -> None:
-        for i in plan.members:
-            if not self.answers[i].done():  # whoever waited may have given up
-                start = self.ranges[i].offset - plan.request.offset
-                self.answers[i].set_result(data[start : start + self.ranges[i].length])
+    def start(self, serving: Coroutine[Any, Any, None]) -> None:
+        """Run a part of the serving as a task; a loop keeps only weak references to its tasks."""
+        task = asyncio.ensure_future(serving)
+        self.tasks.add(task)
+        task.add_done_callback(self.tasks.discard)
 
-    def fail(self, plan: MergedRequest, error: BaseException) -> None:
-        for i in plan.members:
+    def answer(self, i: int, data: Buffer) -> None:
+        if not self.answers[i].done():  # whoever waited may have given up
+            self.answers[i].set_result(data)
+
+    def fail(self, members: Iterable[int], error: BaseException) -> None:
+        for i in members:
             answer = self.answers[i]
             if answer.done():
                 continue

@@ -34,16 +34,6 @@ class FileReader(RangeReader, Protocol):
         ...
 
 
-class ChunkCache(Protocol):
-    """What keeps ranges of files between reads; calls may block, and come from any thread."""
-
-    def get(self, source: Source, part: FileRange) -> Bytes | None:
-        """The bytes of a range, or None when they are not kept."""
-
-    def put(self, source: Source, part: FileRange, data: Bytes) -> None:
-        """Keep the bytes of a range."""
-
-
 @dataclass(frozen=True, slots=True)
 class Stored:
     """A value as it is stored: where it is, and how its bytes become the chunk.
@@ -77,15 +67,10 @@ class ChunkFetcher:
         What reads ranges of files, near ones together.
     validate_sources : bool
         Whether a file must be the one that ``sources`` describes.
-    cache : ChunkCache, optional
-        Asked before the merger.
     """
 
-    def __init__(
-        self, rfs: Rfs, merger: RangeMerger, *, validate_sources: bool, cache: ChunkCache | None = None
-    ) -> None:
+    def __init__(self, rfs: Rfs, merger: RangeMerger, *, validate_sources: bool) -> None:
         self._merger = merger
-        self._cache = cache
         self._entries: Mapping[str, SourceEntry] = (rfs.get("sources") or {}) if validate_sources else {}
         self._selections = {
             path: Selection.from_entry(entry) for path, entry in (rfs.get("selections") or {}).items()
@@ -163,16 +148,7 @@ class ChunkFetcher:
         return take(await self._read_range(location.url, part.range), part, selection)
 
     async def _read_range(self, url: str, part: FileRange) -> Bytes:
-        source = self._source(url)
-        if self._cache is None:
-            return await self._merger.read(url, part, source=source)
-        key = source or Source(url)
-        kept = await asyncio.to_thread(self._cache.get, key, part)
-        if kept is not None:
-            return kept
-        data = await self._merger.read(url, part, source=source)
-        await asyncio.to_thread(self._cache.put, key, part, data)
-        return data
+        return await self._merger.read(url, part, source=self._source(url))
 
     def _source(self, url: str) -> Source | None:
         entry = self._entries.get(url)

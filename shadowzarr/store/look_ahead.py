@@ -12,46 +12,19 @@ far. A wrong guess costs a request and ends the reading ahead of that selection;
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from ..access.locations import is_remote
 from ..refs.array_layout import ArrayLayout
 from .announced import Announced, announced
+from .chunk_parts import Box, Bytes, Coordinates, Guess, Part
 from .locate import ChunkId, Found
-
-Bytes = bytes | memoryview
-Coordinates = tuple[int, ...]
 
 WINDOW = 32 * 2**20
 """Bytes that one selection may be ahead of zarr, so that memory does not grow with the selection."""
 
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """Bytes of a chunk, as a slice means them."""
-
-    start: int | None = None
-    stop: int | None = None
-
-    def cut(self, data: Bytes, wanted: Part) -> Bytes | None:
-        """Another part out of the bytes of this one; None when they do not hold it."""
-        if self == wanted:
-            return data
-        if self == WHOLE:
-            return data[wanted.start : wanted.stop]
-        if None in (self.start, self.stop, wanted.start, wanted.stop):
-            return None
-        first, last = wanted.start - self.start, wanted.stop - self.start  # type: ignore[operator]
-        return data[first:last] if 0 <= first <= last <= self.stop - self.start else None  # type: ignore[operator]
-
-    def nbytes(self, length: int) -> int:
-        """How many bytes it is of a chunk of some length."""
-        return len(range(*slice(self.start, self.stop).indices(length)))
-
-
-WHOLE = Part()
 
 type ReadPart = Callable[[str, Part, Callable[[int], None]], Coroutine[Any, Any, Bytes | None]]
 """Reads part of a key's value and tells, once it is located, how many bytes that is."""
@@ -69,7 +42,7 @@ class LookAhead:
     read : callable
         Reads part of a chunk by its key; gives None for one that need not be read ahead.
     small : int
-        Chunks of at most so many bytes cost little when more of them is read than was asked for.
+        Chunks that take at most so many bytes in their file cost little when they are read needlessly.
     """
 
     def __init__(
@@ -104,8 +77,8 @@ class LookAhead:
             return None
         prefix = key.removesuffix(tail)
         chunks = {prefix + name: coordinates for name, coordinates in current.chunks.items()}
-        nbytes = self._layout_of(chunk.path).chunk_nbytes
-        return ReadPlan(chunks, self._read, nbytes=nbytes, small=self._small, window=WINDOW)
+        is_partial = self._layout_of(chunk.path).chunk_nbytes is not None
+        return ReadPlan(chunks, self._read, is_partial=is_partial, small=self._small, window=WINDOW)
 
 
 class ReadPlan:
@@ -119,8 +92,8 @@ class ReadPlan:
         Coordinates of the chunks by their keys, in the order in which they will be asked for.
     read : callable
         As for `LookAhead`.
-    nbytes : int or None
-        Bytes of every chunk, when zarr may ask for parts of them; None when it asks for whole ones.
+    is_partial : bool
+        Whether zarr may ask for parts of these chunks.
     small : int
         As for `LookAhead`.
     window : int
@@ -132,7 +105,7 @@ class ReadPlan:
         chunks: Mapping[str, Coordinates],
         read: ReadPart,
         *,
-        nbytes: int | None,
+        is_partial: bool,
         small: int,
         window: int,
     ) -> None:
@@ -141,7 +114,7 @@ class ReadPlan:
         self._window = window
         self._waiting = dict.fromkeys(chunks)
         self._ahead: dict[str, _Ahead] = {}
-        self._guess = Guess(_Box.around(chunks.values()), nbytes, small)
+        self._guess = Guess(Box.around(chunks.values()), is_partial=is_partial, small=small)
         self._held = 0
         self._is_scheduled = False
         self._is_stopped = False
@@ -192,7 +165,7 @@ class ReadPlan:
         if not is_remote(found.location.url):  # a local file has no round trips to save
             self._is_stopped = True
             return
-        self._guess.learn(self._chunks[key], wanted)
+        self._guess.learn(self._chunks[key], wanted, found.location.length or 0)
         self._schedule()
 
     def _schedule(self) -> None:
@@ -236,66 +209,6 @@ class ReadPlan:
         self._is_stopped = True
         for ahead in self._ahead.values():
             ahead.task.cancel()
-
-
-class Guess:
-    """Which part of the coming chunks will be asked for, judged by those asked for so far. Pure.
-
-    Parameters
-    ----------
-    box : _Box
-        Around the coordinates of all chunks of the selection.
-    nbytes : int or None
-        Bytes of every chunk; None when chunks are always asked for whole.
-    small : int
-        As for `LookAhead`.
-    """
-
-    def __init__(self, box: _Box, nbytes: int | None, small: int) -> None:
-        self._box = box
-        self._is_small = nbytes is not None and nbytes <= small
-        self._is_partial = nbytes is not None
-        self._inner: set[Part] = set()
-        self._all: set[Part] = set()
-
-    def learn(self, coordinates: Coordinates, part: Part) -> None:
-        """Take note of a part that was asked for."""
-        self._all.add(part)
-        if self._is_partial and not self._box.has_at_edge(coordinates):
-            self._inner.add(part)
-
-    @property
-    def part(self) -> Part | None:
-        """The part to read of the coming chunks; None when nothing follows from what was asked for."""
-        if not self._is_partial:
-            return WHOLE if self._all == {WHOLE} else None
-        told_by = self._inner or (self._all if self._is_small else set())
-        if len(told_by) == 1:
-            return next(iter(told_by))
-        return WHOLE if self._is_small and self._all else None
-
-    def is_safe(self, coordinates: Coordinates) -> bool:
-        """Whether a chunk will be asked for like the others, or costs little if it is not.
-
-        At the edge of a selection less of a chunk may be wanted.
-        """
-        return not self._is_partial or self._is_small or not self._box.has_at_edge(coordinates)
-
-
-@dataclass(frozen=True, slots=True)
-class _Box:
-    """First and last coordinate along each axis on which they differ."""
-
-    edges: tuple[tuple[int, int, int], ...]
-
-    @classmethod
-    def around(cls, coordinates: Iterable[Coordinates]) -> _Box:
-        axes = enumerate(zip(*coordinates, strict=True))
-        extents = ((axis, min(numbers), max(numbers)) for axis, numbers in axes)
-        return cls(tuple((axis, low, high) for axis, low, high in extents if low != high))
-
-    def has_at_edge(self, coordinates: Coordinates) -> bool:
-        return any(coordinates[axis] in (low, high) for axis, low, high in self.edges)
 
 
 @dataclass(slots=True, eq=False)

@@ -18,14 +18,14 @@ import orjson
 from zarr.abc.store import OffsetByteRequest, RangeByteRequest, Store, SuffixByteRequest
 
 from ..access.locations import is_remote
-from ..access.merging import MAX_MERGE_SIZE, MERGE_BELOW, MERGE_GAP, RangeMerger
+from ..access.merging import MAX_MERGE_SIZE, MERGE_BELOW, MERGE_GAP, RangeCache, RangeMerger
 from ..access.range_reader import default_reader
 from ..errors import InvalidReferencesError
 from ..refs.byte_range import ChunkLocation
 from ..refs.chunk_key import METADATA_NAME
 from ..refs.document import Rfs
 from .chunk_parts import Bytes, Part
-from .fetch_chunk import ChunkCache, ChunkFetcher, FileReader, pad
+from .fetch_chunk import ChunkFetcher, FileReader, pad
 from .index_reader import IndexReader
 from .listing import Listing
 from .load_rfs import load_rfs
@@ -43,7 +43,7 @@ class StoreOptions(TypedDict, total=False):
 
     validate_sources: bool
     strict_json: bool
-    local_cache: ChunkCache | None
+    local_cache: RangeCache | None
     merge_gap: int
     max_merge_size: int
     merge_below: int
@@ -72,8 +72,9 @@ class RfsStore(Store):
     strict_json : bool, optional
         Serve ``zarr.json`` as the document stores it, for readers that refuse bare NaN. hdmf-zarr
         0.14 then takes such numbers for text, and zarr-python reads whole chunks.
-    local_cache : optional
-        Keeps ranges of files between sessions.
+    local_cache : LocalCache, optional
+        Keeps ranges of remote files between sessions. Needs their ETags in the document, and
+        `validate_sources`.
     merge_gap, max_merge_size, merge_below : int, optional
         Near reads of small chunks share a request: largest gap between them, largest request (0
         turns merging off), and largest chunk, in bytes.
@@ -98,7 +99,7 @@ class RfsStore(Store):
         *,
         validate_sources: bool = True,
         strict_json: bool = False,
-        local_cache: ChunkCache | None = None,
+        local_cache: RangeCache | None = None,
         merge_gap: int = MERGE_GAP,
         max_merge_size: int = MAX_MERGE_SIZE,
         merge_below: int = MERGE_BELOW,
@@ -122,9 +123,13 @@ class RfsStore(Store):
         self._metadata = ServedMetadata(self._locator, strict_json=strict_json)
         self._index = IndexReader(rfs, self._locator.layout, files)
         merger = RangeMerger(
-            files, merge_gap=merge_gap, max_merge_size=max_merge_size, merge_below=merge_below
+            files,
+            merge_gap=merge_gap,
+            max_merge_size=max_merge_size,
+            merge_below=merge_below,
+            cache=local_cache,
         )
-        self._fetcher = ChunkFetcher(rfs, merger, validate_sources=validate_sources, cache=local_cache)
+        self._fetcher = ChunkFetcher(rfs, merger, validate_sources=validate_sources)
         self._listing = Listing(self._locator, self._index)
         self._ahead = LookAhead(self._chunk_of, self._locator.layout, self._read_ahead, small=merge_below)
         self._name: str | None = None

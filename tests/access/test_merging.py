@@ -187,3 +187,45 @@ def test_a_merged_request_is_a_plain_record():
 def test_tiny_ranges(content, length):
     merger = RangeMerger(FakeReader(content))
     assert bytes(asyncio.run(merger.read("u", FileRange(5, length)))) == content[5 : 5 + length]
+
+
+class DictCache:
+    """Keeps what it is given, and says how often it was asked."""
+
+    def __init__(self):
+        self.kept = {}
+        self.asked = []
+
+    def keeps(self, source):
+        return source is not None
+
+    def get_many(self, source, parts):
+        self.asked.append(len(parts))
+        return [self.kept.get((source, part)) for part in parts]
+
+    def put_many(self, source, parts, data):
+        self.kept |= {(source, part): bytes(each) for part, each in zip(parts, data, strict=True)}
+
+
+async def test_a_cache_is_asked_once_for_all_that_arrives_together(content):
+    source, cache = Source("f", len(content), '"e"'), DictCache()
+    ranges = [FileRange(i * 200, 100) for i in range(20)]
+    counted = FakeReader(content)
+    merger = RangeMerger(counted, cache=cache)
+    for _ in range(2):
+        read = await asyncio.gather(*(merger.read("f", wanted, source=source) for wanted in ranges))
+        assert [bytes(each) for each in read] == [content[r.offset : r.stop] for r in ranges]
+    assert cache.asked == [20, 20]
+    assert len(counted.asked) == 1
+    assert set(cache.kept) == {(source, part) for part in ranges}
+
+
+async def test_a_cache_that_raises_is_told_to_all_who_wait(content):
+    class Broken(DictCache):
+        def get_many(self, source, parts):
+            raise RuntimeError("no")
+
+    merger = RangeMerger(FakeReader(content), cache=Broken())
+    reads = [merger.read("f", FileRange(i, 1), source=Source("f", 5, '"e"')) for i in range(3)]
+    answers = await asyncio.gather(*reads, return_exceptions=True)
+    assert [str(each) for each in answers] == ["no"] * 3

@@ -9,7 +9,7 @@ from shadowzarr.access.merging import RangeMerger
 from shadowzarr.access.range_reader import DefaultReader
 from shadowzarr.errors import InvalidReferencesError, ReadError, ShortReadError, SourceChangedError
 from shadowzarr.refs.array_layout import ArrayLayout
-from shadowzarr.refs.byte_range import ChunkLocation, FileRange
+from shadowzarr.refs.byte_range import ChunkLocation
 from shadowzarr.refs.zarr_metadata import BYTES_CODEC, array_metadata
 from shadowzarr.store.fetch_chunk import ChunkFetcher, check_length, pad
 from shadowzarr.store.locate import ChunkId
@@ -47,11 +47,9 @@ def file(tmp_path_factory):
     return str(path)
 
 
-def fetcher(reader=None, *, validate_sources=True, cache=None, **rfs):
+def fetcher(reader=None, *, validate_sources=True, **rfs):
     merger = RangeMerger(reader or DefaultReader(), max_merge_size=0)
-    return ChunkFetcher(
-        {"version": 2, "refs": {}, **rfs}, merger, validate_sources=validate_sources, cache=cache
-    )
+    return ChunkFetcher({"version": 2, "refs": {}, **rfs}, merger, validate_sources=validate_sources)
 
 
 A0, A2 = ChunkId("a", (0,)), ChunkId("a", (2,))
@@ -128,30 +126,6 @@ async def test_a_file_of_another_size_is_refused(file):
         await fetcher(**changed).fetch(location, A0, layout([95], [40]))
     data = await fetcher(validate_sources=False, **changed).fetch(location, A0, layout([95], [40]))
     assert bytes(data) == bytes(range(40))
-
-
-class DictCache:
-    def __init__(self):
-        self.kept = {}
-
-    def get(self, source, part):
-        return self.kept.get((source, part))
-
-    def put(self, source, part, data):
-        self.kept[source, part] = bytes(data)
-
-
-async def test_a_cache_is_asked_first(file):
-    reader, cache = Watched(), DictCache()
-    sources = {file: {"size": 100, "etag": '"e"'}}
-    for _ in range(2):
-        data = await fetcher(reader, cache=cache, sources=sources).fetch(
-            ChunkLocation(file, 0, 40), A0, layout([95], [40])
-        )
-        assert bytes(data) == bytes(range(40))
-    assert len(reader.asked) == 1
-    ((source, part),) = cache.kept
-    assert (source.etag, part) == ('"e"', FileRange(0, 40))
 
 
 @st.composite

@@ -13,7 +13,6 @@ from shadowzarr.access.http_client import RetryPolicy
 from shadowzarr.access.range_reader import DefaultReader
 from shadowzarr.errors import SourceNotFoundError
 from shadowzarr.store import look_ahead
-from shadowzarr.store.look_ahead import WHOLE, Guess, Part, _Box
 from shadowzarr.testing import RangeServer
 from shadowzarr.testing.faults import Fault
 
@@ -126,6 +125,21 @@ def test_any_selection_reads_what_numpy_selects(server, grid, is_compressed):
         np.testing.assert_array_equal(array[selection], data[selection])
 
 
+def test_a_few_columns_of_wide_records(server):
+    """The chunks of a selection are small, but take much of their file."""
+    records = np.random.default_rng(3).integers(0, 255, (20_000, 300), dtype=np.uint8)
+    (server.folder / "raw.bin").write_bytes(records.tobytes())
+    builder = RfsBuilder()
+    builder.add_group("")
+    builder.add_array("x", shape=[20_000, 2], data_type="uint8", chunk_shape=[1000, 2])
+    builder.add_selection("x", 300, [[7, 8], [3, 4]])
+    layout = {"url": server.url("raw.bin"), "start": 0, "itemsize": 1, "row_bytes": 300}
+    builder.add_contiguous_chunks("x", shape=[20_000, 2], chunk_shape=[1000, 2], **layout)
+    np.testing.assert_array_equal(open_rfs(builder.build())["x"][990:18_010], records[990:18_010, [7, 3]])
+    assert 17_000 * 300 < server.log.bytes_sent < 17_020 * 300
+    assert len(server.log) == 19
+
+
 def test_chunks_that_are_missing_or_in_the_document_are_not_asked_for(server):
     rfs, data = chunks_of(server, [30], [2000])
     del rfs["refs"]["x/c/7"]
@@ -203,42 +217,3 @@ async def test_a_read_that_is_given_up_leaves_nothing_under_way(tmp_path):
             await reading
         await asyncio.sleep(0.01)
         assert set() == look_ahead._RUNNING
-
-
-@pytest.mark.parametrize(
-    ("own", "wanted", "expected"),
-    [
-        (WHOLE, Part(2, 4), b"cd"),
-        (WHOLE, Part(-2, None), b"gh"),
-        (Part(2, 6), Part(2, 6), b"abcdefgh"),  # all of what was read, whatever that is
-        (Part(2, 10), Part(3, 5), b"bc"),
-        (Part(2, 10), Part(1, 5), None),
-        (Part(2, 10), Part(3, 11), None),
-        (Part(2, 10), WHOLE, None),
-        (Part(-8, None), Part(1, 2), None),
-    ],
-)
-def test_parts_of_parts(own, wanted, expected):
-    assert own.cut(b"abcdefgh", wanted) == expected
-
-
-def guess(nbytes, observed, *, small=1000, box=((0, 0), (9, 9))):
-    found = Guess(_Box.around(box), nbytes, small)
-    for coordinates, part in observed:
-        found.learn(coordinates, part)
-    return found
-
-
-def test_guesses():
-    half = Part(0, 5)
-    assert guess(None, []).part is None
-    assert guess(None, [((0, 0), WHOLE)]).part == WHOLE
-    assert guess(None, [((0, 0), Part(-8, None))]).part is None  # the index of a shard
-    assert guess(5000, [((0, 0), WHOLE)]).part is None  # nothing is known of chunks within
-    assert guess(5000, [((0, 0), half), ((1, 1), WHOLE)]).part == WHOLE
-    assert guess(5000, [((1, 1), half), ((1, 2), WHOLE)]).part is None
-    assert guess(500, [((0, 0), half)]).part == half
-    assert guess(500, [((0, 0), half), ((0, 1), WHOLE)]).part == WHOLE
-    assert not guess(5000, []).is_safe((0, 5))
-    assert guess(5000, []).is_safe((1, 5))
-    assert guess(None, []).is_safe((0, 5))

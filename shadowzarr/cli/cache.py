@@ -1,0 +1,40 @@
+"""``shadowzarr cache``: what the local cache holds, and emptying it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+from cyclopts import Parameter
+
+from ..formatting import format_bytes
+
+
+def cache(
+    action: Literal["info", "clear"],
+    *,
+    folder: Annotated[Path | None, Parameter(name="--folder")] = None,
+) -> int:
+    """Show what the cache of remote files' bytes holds, or empty it.
+
+    Parameters
+    ----------
+    action
+        What to do: show, or empty.
+    folder
+        The folder that was given to LocalCache; ~/.shadowzarr/cache by default.
+    """
+    from ..access.local_cache import DEFAULT_FOLDER, LocalCache
+
+    kept = LocalCache(folder or DEFAULT_FOLDER)
+    before = kept.info()
+    if action == "clear":
+        kept.clear()
+        print(f"{before.path}: {format_bytes(before.nbytes)} dropped")
+        return 0
+    print(f"path      {before.path}")
+    print(f"files     {before.sources:,}")
+    print(f"ranges    {before.ranges:,}")
+    print(f"bytes     {format_bytes(before.nbytes)}")
+    print(f"on disk   {format_bytes(before.on_disk)}")
+    return 0
