@@ -23,7 +23,7 @@ MAY_IMPORT = {
     "store": {"refs", "attributes", "codecs", "access"},
     "formats": {"refs", "attributes", "codecs", "hdf5_filters", "hdf5_types", "access", "builder"},
     "export": {"refs", "attributes", "access", "store", "hdf5_types"},
-    "verify": {"refs", "attributes", "codecs", "access", "store"},
+    "verify": {"refs", "attributes", "codecs", "access", "store", "hdf5_filters", "hdf5_types"},
     "catalog": {"refs", "access", "formats", "write", "store", "verify"},
     "testing": {"refs", "access"},
     "cli": {

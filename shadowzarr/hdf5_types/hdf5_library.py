@@ -13,6 +13,8 @@ from typing import Any
 from h5py import h5p, h5t
 from h5py._objects import phil
 
+_EDGES_UNFILTERED = 0x0002
+
 
 @cache
 def _functions() -> tuple[Any, Any] | None:
@@ -58,6 +60,22 @@ def set_fill_value(properties: h5p.PropDCID, tid: h5t.TypeID, data: bytes | None
     """
     holder = ctypes.create_string_buffer(data, len(data)) if data is not None else None
     _call(1, properties, tid, None if holder is None else ctypes.addressof(holder))
+
+
+def leaves_edges_unfiltered(properties: h5p.PropDCID) -> bool:
+    """Whether the chunks that reach past the data are stored without their filters.
+
+    HDF5 says so of the dataset (``H5D_CHUNK_DONT_FILTER_PARTIAL_CHUNKS``) and not in their filter masks.
+    """
+    try:
+        function = ctypes.CDLL(h5p.__file__).H5Pget_chunk_opts
+    except (OSError, AttributeError):
+        return False
+    function.argtypes, function.restype = [ctypes.c_int64, ctypes.POINTER(ctypes.c_uint)], ctypes.c_int
+    options = ctypes.c_uint(0)
+    with phil:
+        is_known = function(properties.id, ctypes.byref(options)) >= 0
+    return bool(is_known and options.value & _EDGES_UNFILTERED)
 
 
 def _call(which: int, properties: h5p.PropDCID, tid: h5t.TypeID, address: int | None) -> None:

@@ -14,6 +14,7 @@ import zarr
 from . import mappings
 from .attributes import Optional
 from .dimension_scales import wanted_names
+from .fill_values import same_fill
 from .kinds import Form, Kind, all_uses, describe, fits_struct, is_bytes, kind_of, misread, shown_by
 from .marks import marks
 from .members import Member, WrongMembersError, take_members
@@ -25,7 +26,8 @@ from .regions import Region, chunks_in, full_regions, sampled_regions, stored_re
 from .report import Mode, Plain
 from .stored_chunks import stored_coordinates
 from .structure import Pair, Structure
-from .values import element, mismatches, numbered_array, text_items
+from .trusted import Trusted
+from .values import element, mismatches, text_items
 
 POINTER_BYTES = 64
 """What an element of text, or a reference, is taken to cost in memory."""
@@ -143,6 +145,9 @@ class _Comparison:
         try:
             self._dataset = self._structure.original.readable(self._dataset)
             self._pair = replace(self._pair, item=self._dataset)
+            self._trusted = Trusted(
+                self._structure.original, self._structure.references, self._dataset, self._path
+            )
         except NotToBeReadError as error:
             self.stop("not to be judged", Plain(str(error)), "a node")
         except READ_ERRORS as error:
@@ -210,6 +215,7 @@ class _Comparison:
         shape = self._dataset.shape
         chunk_shape = self._dataset.chunks or (shape and (1, *shape[1:]))
         for region in self._choice.regions(self._path, shape, chunk_shape, POINTER_BYTES):
+            self._check_trusted(region, None)
             original = self._read_elements(kind, region)
             try:
                 found = member.first_difference(original, region, self.leads)
@@ -273,10 +279,10 @@ class _Comparison:
         except READ_ERRORS:
             return  # h5py cannot say, so there is nothing to hold the references to
         never = properties.get_fill_time() == h5py.h5d.FILL_TIME_NEVER
-        if defined == h5py.h5d.FILL_VALUE_UNDEFINED or (never and not _same_fill(kind, fill, node)):
+        if defined == h5py.h5d.FILL_VALUE_UNDEFINED or (never and not same_fill(kind, fill, node)):
             self._tally.used(mappings.UNDEFINED_FILL)
             fill = np.zeros_like(fill)
-        if not _same_fill(kind, fill, node):
+        if not same_fill(kind, fill, node):
             self._tally.differ(self._path, "fill value", fill, node.metadata.to_dict().get("fill_value"))
 
     def _regions(self, node: zarr.Array[Any], itemsize: int) -> Iterator[Region]:
@@ -295,8 +301,9 @@ class _Comparison:
             return
         itemsize = node.dtype.itemsize if kind.form in (Form.PLAIN, Form.COMPOUND) else POINTER_BYTES
         for region in self._regions(node, itemsize):
+            given = self.read_references(node, region, kind, as_scalar)
+            self._check_trusted(region, node)
             original = self.read_original(region, kind, as_scalar)
-            given = self.read_references(node, region)
             self._compare_region(kind, region, original, given)
             self._tally.count("chunks", chunks_in(region, node.chunks))
             self._tally.count("bytes", _nbytes(original))
@@ -309,6 +316,17 @@ class _Comparison:
             self.stop("data type", Plain("text that is UTF-8"), Plain(node.dtype))
         self._tally.used(mappings.TEXT_AS_BYTES)
 
+    def _check_trusted(self, region: Region, node: zarr.Array[Any] | None) -> None:
+        """Stop where h5py would show what was in memory."""
+        try:
+            why = self._trusted.complaint(region, node)
+        except NotToBeReadError as error:
+            self.stop("not to be judged", Plain(str(error)), "values")
+        except READ_ERRORS as error:
+            why = str(error)
+        if why:
+            self.stop("unreadable original", Plain(why), "values")
+
     def read_original(self, region: Region, kind: Kind, as_scalar: bool) -> Any:
         """A region as h5py shows it."""
         try:
@@ -318,11 +336,13 @@ class _Comparison:
         except READ_ERRORS as error:
             self.stop("unreadable original", Plain(str(error)), "an array")
 
-    def read_references(self, node: zarr.Array[Any], region: Region) -> Any:
-        """A region as zarr shows it."""
+    def read_references(self, node: zarr.Array[Any], region: Region, kind: Kind, as_scalar: bool) -> Any:
+        """A region as zarr shows it; when it cannot, the original may be what is damaged."""
         try:
             return node[region] if region else node[()]
         except Exception as error:  # noqa: BLE001 - zarr, codecs and the store may raise anything
+            self._check_trusted(region, None)
+            self.read_original(region, kind, as_scalar)
             reason = Plain(f"{type(error).__name__}: {error}")
             self.stop("unreadable references", Plain(f"values at {_show(region)}"), reason)
 
@@ -360,40 +380,6 @@ class _Comparison:
 def _shown(kind: Kind) -> Kind:
     """The kind in which the references' side of a difference is shown."""
     return Kind(Form.TEXT) if kind.form in (Form.REFERENCE, Form.REGION) else kind
-
-
-def _same_fill(kind: Kind, fill: Any, node: zarr.Array[Any]) -> bool:
-    """Whether zarr's fill value is HDF5's."""
-    given = node.fill_value
-    if kind.axes:
-        kind = replace(kind, axes=())
-        fill = np.asarray(fill).reshape(-1)[0]
-    if kind.form is Form.COMPOUND:
-        return all(
-            _same_fill_field(field, np.asarray(fill)[name], np.asarray(given)[name])
-            for name, field in kind.fields
-        )
-    return _same_fill_item(kind, fill, given)
-
-
-def _same_fill_field(kind: Kind, fill: Any, given: Any) -> bool:
-    """Whether the fill value of a field is HDF5's, which for an array has an element for each part."""
-    if not kind.axes and kind.form is not Form.COMPOUND:
-        return _same_fill_item(kind, fill, given)
-    shown = numbered_array(np.asarray(given), kind.axes) if kind.axes else np.asarray(given)
-    different = mismatches(kind, np.asarray(fill), shown, leads=lambda _reference, path: path == "")
-    return not bool(np.asarray(different).any())
-
-
-def _same_fill_item(kind: Kind, fill: Any, given: Any) -> bool:
-    if kind.form in (Form.REFERENCE, Form.REGION):
-        return str(given) == ""
-    if kind.form is Form.PLAIN:
-        given = np.asarray(given, dtype=kind.dtype)
-        fill = np.asarray(fill).reshape(())
-    elif kind.form is Form.TEXT:
-        fill, given = np.asarray(fill, dtype=object).reshape(()), np.asarray(given, dtype=object).reshape(())
-    return not bool(mismatches(kind, fill, given, leads=lambda _reference, path: path == "").any())
 
 
 def _nbytes(values: Any) -> int:

@@ -91,6 +91,7 @@ class Original:
         self, file: h5py.File, location: str, stack: contextlib.ExitStack, *, allow_external: bool = False
     ) -> None:
         self.file = file
+        self.location = location
         self._neighbours = Neighbours(location, allow_external=allow_external)
         self._stack = stack
         self._files = {location: file}
@@ -255,10 +256,10 @@ class Original:
 
     def _put_together(self, dataset: h5py.Dataset) -> Elsewhere:
         return Elsewhere(
-            dataset, lambda name, path: self._source(dataset, name, path, self._stack), self._raw_file
+            dataset, lambda name, path: self.source(dataset, name, path, self._stack), self._raw_file
         )
 
-    def _source(self, dataset: h5py.Dataset, name: str, path: str, stack: contextlib.ExitStack) -> Any:
+    def source(self, dataset: h5py.Dataset, name: str, path: str, stack: contextlib.ExitStack) -> Any:
         """A source of a virtual dataset; None when there is none, so that HDF5 shows the fill value."""
         try:
             root = dataset.file["/"] if name == "." else self._other(name, dataset, stack)
@@ -284,7 +285,7 @@ class Original:
             if is_remote(holder) and name != ".":
                 raise MisleadingError(f"HDF5 would take the same file for {name}")
             with contextlib.ExitStack() as stack:
-                source = self._source(dataset, name, path, stack)
+                source = self.source(dataset, name, path, stack)
                 if source is None and name != "." and (Path(name).exists() or Path(Path(name).name).exists()):
                     raise MisleadingError(f"HDF5 would take {name} from the working folder")
                 if source is not None and is_remote(holder) and self.location_of(source) != holder:

@@ -21,6 +21,7 @@ from ..access.locations import canonical
 from ..attributes import decode_attributes
 from ..refs.document import Rfs, SkippedEntry
 from ..store.load_rfs import load_rfs
+from ..store.locate import ChunkId, Locator
 from ..store.open_rfs import open_loaded
 from .stored_attributes import Decoded, decode, strict_json
 from .tally import Tally, printable
@@ -76,6 +77,8 @@ class References:
         self.rfs = rfs
         self.root = root
         self._tally = tally
+        self._locator = Locator(rfs)
+        self._sources = frozenset(rfs.get("sources", {}))
         self.nodes = {path: self._node(path, text) for path, text in _documents(rfs).items()}
         self._children = _children(self.nodes)
         self._links = {path: dict(self._read_links(path, node)) for path, node in self.nodes.items()}
@@ -119,6 +122,17 @@ class References:
     def open(self, path: str) -> zarr.Group | zarr.Array[Any]:
         """A node, opened with zarr; raises whatever zarr and the store raise."""
         return self.root[path] if path else self.root
+
+    def is_in_place(self, path: str, coordinates: tuple[int, ...]) -> bool:
+        """Whether the values of a chunk are read from a source, and neither held here nor left out."""
+        chunk = ChunkId(path, coordinates)
+        found = self._locator.find(self._locator.key(chunk))
+        if found is None or found.inline is not None:
+            return False
+        if found.location is not None:
+            return found.location.url in self._sources
+        url = self.rfs["indexes"][path]["url"]
+        return url in self._sources and bool(sync(self.root.store.exists(self._locator.key(chunk))))
 
     def served_attributes(self, path: str) -> dict[str, Any]:
         """Attributes as a user of zarr gets them, decoded with the public function."""

@@ -7,7 +7,7 @@ shape and little data costs little. What the values become is decided by ``heap_
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +18,7 @@ from h5py import h5d, h5s, h5t
 from .dtypes import DType, flattened
 from .h5_chunk_utils import ChunkTable, chunk_locations, contiguous_offset, inline_chunk_shape
 from .reasons import CannotRepresentError, reading
+from .whole_chunks import check_whole
 
 TARGET_BYTES = 4 * 2**20
 """Uncompressed bytes of a chunk that is held in the document; a reader decodes it whole."""
@@ -54,10 +55,14 @@ class DatasetValues:
         The dataset.
     itemsize : int
         Bytes that an element needs in the document, about.
+    check : callable, optional
+        Called once before the first value is read; it raises when h5py would give wrong values. By default
+        the dataset's own chunks are looked at.
     """
 
-    def __init__(self, dataset: h5py.Dataset, itemsize: int) -> None:
+    def __init__(self, dataset: h5py.Dataset, itemsize: int, check: Callable[[], None] | None = None) -> None:
         self.dataset = dataset
+        self._check: Callable[[], None] | None = check or self._check_whole
         self.dtype = flattened(dataset.dtype)
         properties = dataset.id.get_create_plist()
         self._layout = properties.get_layout()
@@ -70,9 +75,18 @@ class DatasetValues:
         self.chunk_shape = inline_chunk_shape(self.shape, self._edges, itemsize, TARGET_BYTES)
 
     def regions(self) -> Iterator[Region]:
-        """The regions that were written, in order."""
+        """The regions that were written, in order.
+
+        Raises
+        ------
+        CannotRepresentError
+            When they are not stored whole, so that h5py would give what was in memory.
+        """
         if 0 in self.shape or not self._is_written():
             return
+        if self._check is not None:
+            self._check()
+            self._check = None
         if self.table is not None:
             starts = self.table.coordinates * np.array(self._edges, np.int64)
             distinct = np.unique(starts // np.array(self.chunk_shape, np.int64), axis=0)
@@ -91,6 +105,10 @@ class DatasetValues:
         if self.table is not None:
             return min(total, len(self.table) * math.prod(self._edges))
         return total if self._is_written() else 0
+
+    def _check_whole(self) -> None:
+        if self.table is not None:
+            check_whole(self.dataset, self.table)
 
     def _is_written(self) -> bool:
         if self._layout == h5d.CHUNKED:

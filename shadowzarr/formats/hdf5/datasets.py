@@ -8,6 +8,8 @@ sequences and what has no fixed width to ``nested``, everything else that h5py c
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Callable
+from functools import partial
 
 import h5py
 import numpy as np
@@ -21,7 +23,7 @@ from .dataset_values import DatasetValues
 from .dimension_scales import dimension_names
 from .dtypes import DType, NotInPlaceError, bytes_codec, stored_dtype, struct_marks, zarr_data_type
 from .fill_values import json_fill
-from .foreign import open_foreign
+from .foreign import check_sources, open_foreign
 from .forms import Form, form_of, refuse_misread
 from .h5_filters_to_codecs import NoCodecError
 from .heap_values import TEXT_CODEC, plan_references, plan_table, plan_text, table_itemsize, text_itemsize
@@ -128,7 +130,9 @@ def _plan_foreign(dataset: h5py.Dataset, path: str, form: Form, context: Dataset
         except (NotInPlaceError, NoCodecError) as error:
             reason = str(error) if str(error).startswith(reason) else f"{reason}: {error}"
     _refuse_copy(path, reason, context)
-    return _noted(_plan_held(open_foreign(dataset, context), form, context), reason)
+    opened = open_foreign(dataset, context)
+    plan = _plan_held(opened, form, context, check=lambda: check_sources(opened, context))
+    return _noted(plan, reason)
 
 
 def _plan_copied(dataset: h5py.Dataset, path: str, form: Form, reason: str, context: DatasetContext) -> Plan:
@@ -151,19 +155,22 @@ def _noted(plan: Plan, reason: str) -> Plan:
     return plan
 
 
-def _plan_held(dataset: h5py.Dataset, form: Form, context: DatasetContext) -> Plan:
+def _plan_held(
+    dataset: h5py.Dataset, form: Form, context: DatasetContext, check: Callable[[], None] | None = None
+) -> Plan:
     """Values that h5py reads and the document holds."""
     tid = dataset.id.get_type()
     refuse_misread(tid)
     with reading("its data type"):
         shown = dataset.dtype
+    values = partial(DatasetValues, dataset, check=check)
     if form == "text":
-        return plan_text(DatasetValues(dataset, text_itemsize()), context.budget)
+        return plan_text(values(text_itemsize()), context.budget)
     if form == "reference":
-        return plan_references(DatasetValues(dataset, text_itemsize()), context.resolver, context.budget)
+        return plan_references(values(text_itemsize()), context.resolver, context.budget)
     if form == "table":
-        return plan_table(DatasetValues(dataset, table_itemsize(tid)), context.resolver, context.budget)
+        return plan_table(values(table_itemsize(tid)), context.resolver, context.budget)
     if form == "plain":
         with contextlib.suppress(NotInPlaceError):
-            return plan_copy(DatasetValues(dataset, shown.itemsize), context.budget)
-    return plan_nested(DatasetValues(dataset, shown.itemsize), context.resolver, context.budget)
+            return plan_copy(values(shown.itemsize), context.budget)
+    return plan_nested(values(shown.itemsize), context.resolver, context.budget)

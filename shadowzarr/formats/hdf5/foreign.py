@@ -6,17 +6,22 @@ it, directly or through others, is one that may be read (``other_files``) and is
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 
 import h5py
+import numpy as np
 from h5py import h5d, h5p, h5t
 
 from .dataset_context import DatasetContext
+from .h5_chunk_utils import chunk_locations
+from .hyperslabs import Box
 from .linked_files import HDF5File, Place
 from .object_names import absolute, decode_name, encode_name, printable
 from .other_files import MissingFileError
 from .reasons import CannotRepresentError, reading
 from .virtual_sources import SAME_FILE, VirtualSource, virtual_sources
+from .whole_chunks import check_whole, touched
 
 MAX_DEPTH = 16
 """Virtual datasets that are made of virtual datasets."""
@@ -48,6 +53,47 @@ def open_foreign(dataset: h5py.Dataset, context: DatasetContext) -> h5py.Dataset
             raise CannotRepresentError("a virtual dataset of references, which hold in their own file")
         return dataset
     return _open_beside_file(dataset)
+
+
+def check_sources(dataset: h5py.Dataset, context: DatasetContext) -> None:
+    """Refuse a virtual dataset of whose sources a chunk is not stored whole (``whole_chunks``).
+
+    Raises
+    ------
+    CannotRepresentError
+        The message names source and chunk.
+    """
+    if dataset.is_virtual:
+        _check_sources(dataset, context.file, context)
+
+
+def _check_sources(dataset: h5py.Dataset, file: HDF5File, context: DatasetContext) -> None:
+    boxes: dict[tuple[str, str], list[Box | None]] = {}
+    for source in virtual_sources(dataset):
+        boxes.setdefault((source.file, source.dataset), []).append(source.source)
+    for (name, path), taken in boxes.items():
+        with contextlib.suppress(MissingFileError), contextlib.ExitStack() as stack:
+            other = file if name == SAME_FILE else stack.enter_context(context.files.borrowed(name, file))
+            place = context.files.resolve(Place(other, other.inventory.root), absolute(path.lstrip("/")))
+            if place is None or place.found.kind != "dataset":
+                continue
+            found = place.file.dataset(place.found)
+            if found.is_virtual:
+                _check_sources(found, place.file, context)
+            elif found.chunks is not None:
+                _check_chunks(found, path, taken)
+
+
+def _check_chunks(source: h5py.Dataset, path: str, taken: list[Box | None]) -> None:
+    with reading("its sources"):
+        table = chunk_locations(source.id)
+    rows = np.zeros(len(table), bool)
+    for box in taken:
+        rows |= touched(box, table, source)
+    try:
+        check_whole(source, table[rows])
+    except CannotRepresentError as error:
+        raise CannotRepresentError(f"its source {printable(path)}: {error}") from error
 
 
 def _check(dataset: h5py.Dataset, file: HDF5File, context: DatasetContext, depth: int) -> None:

@@ -31,6 +31,7 @@ from .h5_chunk_utils import (
 )
 from .h5_filters_to_codecs import CodecChain, Filter, NoCodecError
 from .reasons import CannotRepresentError, reading
+from .whole_chunks import check_whole, reaches_past
 
 INLINE_BELOW = 1024
 """Bytes below which plain values are held in the document: a reference and its request cost more."""
@@ -79,7 +80,10 @@ class InPlace:
         )
         if not is_written or nbytes == 0:
             return self.empty(self._shape if table is None else self._properties.get_chunk())
-        if layout == h5d.COMPACT or (nbytes < INLINE_BELOW and not self._context.is_source):
+        is_few = layout == h5d.COMPACT or (nbytes < INLINE_BELOW and not self._context.is_source)
+        if table is not None:
+            check_whole(self._dataset, table, decode=is_few)
+        if is_few:
             held = self._held(must=layout == h5d.COMPACT)
             if held is not None:
                 return held
@@ -195,9 +199,7 @@ class InPlace:
 
     def _is_partial(self, table: ChunkTable) -> np.ndarray[Any, np.dtype[np.bool_]]:
         """Which chunks reach past the data."""
-        edges = np.array(self._properties.get_chunk())
-        reaches: np.ndarray[Any, np.dtype[np.bool_]] = (table.coordinates + 1) * edges > np.array(self._shape)
-        return reaches.any(axis=1)
+        return reaches_past(table, self._dataset)
 
     def _agrees(self, table: ChunkTable, row: int, chain: CodecChain) -> bool:
         """Whether a chunk's stored bytes decode to what HDF5 reads."""
@@ -228,6 +230,7 @@ class InPlace:
 
     def _reencode(self, plan: ArrayPlan, odd: ChunkTable, chain: CodecChain) -> None:
         """Chunks that went through other filters than the rest: held, as the array's codecs encode them."""
+        check_whole(self._dataset, odd)
         for row in range(len(odd)):
             start, count = self._extent(odd, row)
             chunk = padded(self._stored(start, count), plan.chunk_shape, self._fill)

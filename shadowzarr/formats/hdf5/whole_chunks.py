@@ -1,0 +1,142 @@
+"""Whether the stored chunks of a dataset hold all of its values.
+
+HDF5 2.0 raises nothing when a chunk decodes to fewer bytes than a chunk has; the rest of its values is what
+was in memory. So before values are taken from h5py, each chunk goes through the filters by itself. Chunks
+that are referred to need no such look: what decodes them refuses another size.
+"""
+
+from __future__ import annotations
+
+import math
+
+import h5py
+import numpy as np
+import numpy.typing as npt
+from h5py import h5f, h5i, h5t
+
+from ...errors import DamagedSourceError, InvalidReferencesError
+from ...hdf5_filters.pipeline import decode_chunk
+from ...hdf5_types.hdf5_library import leaves_edges_unfiltered
+from .h5_chunk_utils import ChunkTable
+from .h5_filters_to_codecs import Filter, applied, can_undo, filter_pipeline, without_idle
+from .hyperslabs import Box
+from .reasons import CannotRepresentError, reading
+
+Rows = npt.NDArray[np.bool_]
+
+_ADDRESS_IN_MEMORY = 8
+
+
+def check_whole(dataset: h5py.Dataset, table: ChunkTable, *, decode: bool = True) -> None:
+    """Refuse a dataset of which a chunk is not stored whole.
+
+    Parameters
+    ----------
+    dataset : h5py.Dataset
+        A chunked dataset.
+    table : ChunkTable
+        Those of its chunks that are looked at.
+    decode : bool, optional
+        Whether chunks that went through filters are decoded; otherwise only the sizes of those that did
+        not are looked at, which costs nothing.
+
+    Raises
+    ------
+    CannotRepresentError
+        The message names the chunk and its sizes.
+    """
+    if not len(table):
+        return
+    properties = dataset.id.get_create_plist()
+    filters, nbytes = filter_pipeline(properties), chunk_bytes(dataset)
+    masks = table.filter_masks.copy()
+    if leaves_edges_unfiltered(properties):
+        masks[reaches_past(table, dataset)] = 2**32 - 1
+    for mask in np.unique(masks).tolist():
+        used = without_idle(applied(filters, mask))
+        same = table[masks == mask]
+        if not used:
+            _check_sizes(same, nbytes)
+        elif decode and can_undo(used):  # else h5py raises itself
+            _check_decoded(dataset, same, used, nbytes)
+
+
+def _check_sizes(table: ChunkTable, nbytes: int) -> None:
+    wrong = np.flatnonzero(table.nbytes != nbytes)
+    if len(wrong):
+        row = int(wrong[0])
+        raise CannotRepresentError(
+            f"{_named(table, row)} is stored in {int(table.nbytes[row]):,} bytes without filters, "
+            f"and a whole chunk has {nbytes:,}"
+        )
+
+
+def _check_decoded(dataset: h5py.Dataset, table: ChunkTable, used: tuple[Filter, ...], nbytes: int) -> None:
+    pipeline = tuple((entry.number, entry.values) for entry in used)
+    starts = table.coordinates * np.array(dataset.chunks, np.int64)
+    for row, start in enumerate(starts.tolist()):
+        with reading(_named(table, row)):
+            _, stored = dataset.id.read_direct_chunk(tuple(start))
+        try:
+            decode_chunk(pipeline, stored, nbytes)
+        except (DamagedSourceError, InvalidReferencesError) as error:
+            raise CannotRepresentError(f"{_named(table, row)}: {error}") from error
+
+
+def _named(table: ChunkTable, row: int) -> str:
+    return f"its chunk {tuple(table.coordinates[row].tolist())}"
+
+
+def reaches_past(table: ChunkTable, dataset: h5py.Dataset) -> Rows:
+    """Which chunks reach past the data."""
+    ends = (table.coordinates + 1) * np.array(dataset.chunks, np.int64)
+    past: Rows = (ends > np.array(dataset.shape, np.int64)).any(axis=1)
+    return past
+
+
+def touched(box: Box | None, table: ChunkTable, dataset: h5py.Dataset) -> Rows:
+    """Which chunks a selection may reach into, by its bounds; all when it has none."""
+    if box is None or not box.axes or box.unlimited is not None:
+        return np.ones(len(table), bool)
+    starts = table.coordinates * np.array(dataset.chunks, np.int64)
+    stops = starts + np.array(dataset.chunks, np.int64)
+    first = np.array([axis[0] for axis in box.axes], np.int64)
+    inside: Rows = ((stops > first) & (starts < np.array(box.ends(), np.int64))).all(axis=1)
+    return inside
+
+
+def chunk_bytes(dataset: h5py.Dataset) -> int:
+    """Bytes of a whole chunk before filters."""
+    file = h5i.get_file_id(dataset.id)
+    return int(math.prod(dataset.chunks)) * stored_size(dataset.id.get_type(), file)
+
+
+def stored_size(tid: h5t.TypeID, file: h5f.FileID) -> int:
+    """Bytes of an element in the file, where what lies in a heap is a length, an address and a number.
+
+    Parameters
+    ----------
+    tid : h5py.h5t.TypeID
+        The data type, as an open dataset gives it: with sizes in memory.
+    file : h5py.h5f.FileID
+        The file, which says how long an address is.
+    """
+    size, _ = file.get_create_plist().get_sizes()
+    return int(tid.get_size()) + _difference(tid, int(size))
+
+
+def _difference(tid: h5t.TypeID, address: int) -> int:
+    """Bytes by which an element is longer in the file than in memory."""
+    match tid.get_class():
+        case h5t.VLEN:
+            return 4 + address + 4 - int(tid.get_size())
+        case h5t.STRING if tid.is_variable_str():
+            return 4 + address + 4 - int(tid.get_size())
+        case h5t.ARRAY:
+            return math.prod(tid.get_array_dims()) * _difference(tid.get_super(), address)
+        case h5t.COMPOUND:
+            return sum(_difference(tid.get_member_type(n), address) for n in range(tid.get_nmembers()))
+        case h5t.REFERENCE:
+            return address - _ADDRESS_IN_MEMORY
+        case _:
+            return 0
