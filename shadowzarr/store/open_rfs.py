@@ -7,12 +7,13 @@ from collections.abc import Mapping
 from typing import Any, Unpack
 
 import zarr
+from zarr.core.group import GroupMetadata
+from zarr.storage import StorePath
 
 from ..errors import InvalidReferencesError
 from ..refs.chunk_key import METADATA_NAME
 from ..refs.document import Rfs
 from .load_rfs import load_rfs
-from .locate import Locator
 from .rfs_store import RfsStore, StoreOptions
 
 
@@ -49,8 +50,11 @@ def open_loaded(rfs: Rfs, **options: Unpack[StoreOptions]) -> zarr.Group:
         raise InvalidReferencesError(
             f"the references have no {METADATA_NAME} at their root, so there is no group to open"
         )
-    if Locator(rfs).metadata(METADATA_NAME).get("node_type") == "array":
+    store = RfsStore(rfs, **options)
+    metadata = store.root_metadata()
+    if not isinstance(metadata, GroupMetadata):
         raise InvalidReferencesError(
             "the root of the references is an array; open it by zarr.open_array(RfsStore(...), mode='r')"
         )
-    return zarr.open_group(RfsStore(rfs, **options), mode="r", zarr_format=3, use_consolidated=False)
+    # As zarr.open_group gives it, without the metadata of all nodes being made and parsed for it.
+    return zarr.Group(zarr.AsyncGroup(metadata, StorePath(store)))

@@ -36,6 +36,8 @@ from .served_metadata import ServedMetadata
 if TYPE_CHECKING:
     from zarr.abc.store import ByteRequest
     from zarr.core.buffer import Buffer, BufferPrototype
+    from zarr.core.group import GroupMetadata
+    from zarr.core.metadata.v3 import ArrayV3Metadata
 
 
 class StoreOptions(TypedDict, total=False):
@@ -159,6 +161,16 @@ class RfsStore(Store):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _restore, (self._rfs, self._options)
+
+    def root_metadata(self) -> ArrayV3Metadata | GroupMetadata:
+        """The metadata of the root, without those of the nodes below it.
+
+        Raises
+        ------
+        InvalidReferencesError
+            When there are none, or zarr does not understand them.
+        """
+        return self._metadata.node(METADATA_NAME)
 
     async def get(
         self, key: str, prototype: BufferPrototype, byte_range: ByteRequest | None = None

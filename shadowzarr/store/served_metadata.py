@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from zarr.core.group import GroupMetadata
@@ -48,11 +48,12 @@ class ServedMetadata:
             return None
         served = self._served.get(key)
         if served is None:
-            try:
-                served = self._served[key] = self._serve(key)
-            except RecursionError:
-                raise InvalidReferencesError(f"refs[{key!r}] is nested too deeply to be read") from None
+            served = self._served[key] = _within_depth(self._serve, key)
         return served
+
+    def node(self, key: str) -> ArrayV3Metadata | GroupMetadata:
+        """The metadata of a node as zarr has it, without those of the nodes below it."""
+        return _within_depth(lambda key: parse_by_zarr(self._document(key), _path_of(key)), key)
 
     def _serve(self, key: str) -> bytes:
         document = self._document(key)
@@ -96,6 +97,13 @@ class ServedMetadata:
         return document
 
 
+def _within_depth[T](make: Callable[[str], T], key: str) -> T:
+    try:
+        return make(key)
+    except RecursionError:
+        raise InvalidReferencesError(f"refs[{key!r}] is nested too deeply to be read") from None
+
+
 def _is_plain(codecs: Any) -> bool:
     return isinstance(codecs, list) and len(codecs) == 1 and _name(codecs[0]) == "bytes"
 
@@ -122,7 +130,7 @@ def _kind(node: Mapping[str, Any]) -> str:
     return json.dumps([len(node.get("shape", ())), parts], default=str)
 
 
-def parse_by_zarr(node: Mapping[str, Any], path: str) -> None:
+def parse_by_zarr(node: Mapping[str, Any], path: str) -> ArrayV3Metadata | GroupMetadata:
     """Let zarr parse a metadata document, so that what it does not understand is an error of ours.
 
     Raises
@@ -132,12 +140,13 @@ def parse_by_zarr(node: Mapping[str, Any], path: str) -> None:
     """
     kind: Any = ArrayV3Metadata if node["node_type"] == "array" else GroupMetadata
     try:
-        kind.from_dict(dict(node))
+        parsed: ArrayV3Metadata | GroupMetadata = kind.from_dict(dict(node))
     except Exception as error:  # zarr raises errors of any kind here, all about this document
         raise InvalidReferencesError(
             f"{node['node_type']} {'/' + path!r} cannot be opened: its {METADATA_NAME} is not understood "
             f"by zarr ({type(error).__name__}: {error})"
         ) from error
+    return parsed
 
 
 def _path_of(key: str) -> str:
