@@ -31,6 +31,8 @@ REMOTE = (
     "recording",
     "tiny",
 )
+SLOWER = 10
+"""How much slower the server is over which serial depth is counted."""
 LOCAL = ("tiny", "scattered")
 QUICK = ("scattered", "v2-b-tree", "objects", "tiny-local")
 """Tasks of a quick run, unless others are asked for."""
@@ -50,11 +52,18 @@ def main() -> int:
     """Measure, print, and write."""
     options = read_options("Measure how fast references are made.", QUICK)
     comparisons = []
-    with served(
-        options.scratch, options.port, latency=options.latency, bandwidth=options.bandwidth
-    ) as address:
+    slow = SLOWER * options.latency
+    with (
+        served(
+            options.scratch, options.port, latency=options.latency, bandwidth=options.bandwidth
+        ) as address,
+        served(options.scratch, 0, latency=slow, bandwidth=options.bandwidth) as slow_address,
+    ):
         for task in tasks(options):
-            comparison = compare(task, address, options)
+            bench = _Bench(task, options)
+            comparison = bench.compare(address)
+            if not task.is_local:
+                comparison = bench.with_depth(comparison, slow_address, slow / 3)
             results.keep("generate", comparison, options.scratch)
             comparisons.append(comparison)
     results.show("generate", "file", comparisons, options)
@@ -71,30 +80,65 @@ def tasks(options: Options) -> list[Task]:
     return [each for each in listed if options.takes(each.name)]
 
 
-def compare(task: Task, address: str, options: Options) -> Comparison:
-    """Let everybody make references of one file."""
-    path, warm_up = task.file.write(options.scratch), WARM_UP.write(options.scratch)
-    truth = truth_of(path, task.file.dataset)
-    place = str(path.parent) if task.is_local else f"{address}/{FOLDER}"
-    arguments: dict[str, Any] = {
-        "source": f"{place}/{path.name}",
-        "warm_up": f"{place}/{warm_up.name}",
-        "dataset": task.file.dataset,
-        "chunks": truth["chunks"],
-    }
+class _Bench:
+    """Everybody making references of one file."""
 
-    def run(contender: Contender) -> Outcome:
-        outcome = run_contender(contender, arguments, address=address, timeout=options.timeout)
-        checked = _checked(contender.name, outcome, truth)
-        print(f"{task.name}: {contender.name}: {checked.seconds} s {checked.note}", flush=True)
+    def __init__(self, task: Task, options: Options) -> None:
+        self._task, self._options = task, options
+        self._path, self._warm_up = task.file.write(options.scratch), WARM_UP.write(options.scratch)
+        self._truth = truth_of(self._path, task.file.dataset)
+        makers = generating.local if task.is_local else generating.remote
+        self._everybody = makers(options.scratch)
+
+    def compare(self, address: str) -> Comparison:
+        """Take everybody's time, then that of the limit."""
+        repeats = self._options.repeats
+        arguments = self._arguments(address)
+
+        def run(contender: Contender) -> Outcome:
+            return self._run(contender, arguments, address)
+
+        outcomes = interleaved(chosen(self._everybody, self._options), run, repeats=repeats)
+        if self._task.is_local or outcomes[OURS].ranges:
+            if not self._task.is_local:
+                arguments |= {"address": address, "ranges": outcomes[OURS].ranges}
+            outcomes |= interleaved([generating.limit()], run, repeats=repeats)
+        asides = {each.name: each.aside for each in self._everybody if each.aside}
+        return Comparison(self._task.title, outcomes, asides)
+
+    def with_depth(self, comparison: Comparison, address: str, turn_around: float) -> Comparison:
+        """Count what waits for what, of ours and the limit, which have many requests under way.
+
+        Ours runs once more over a slower server, where the time that a busy machine takes between an answer
+        and the next request is small beside an answer's.
+        """
+        outcomes = dict(comparison.outcomes)
+        ours = next(each for each in self._everybody if each.name == OURS)
+        slow = self._run(ours, self._arguments(address), address, turn_around)
+        if slow.seconds is not None:
+            outcomes[OURS] = replace(outcomes[OURS], depth=slow.depth)
+        if LIMIT in outcomes:
+            outcomes[LIMIT] = replace(outcomes[LIMIT], depth=1)  # it waits for nothing but its places
+        return replace(comparison, outcomes=outcomes)
+
+    def _arguments(self, address: str) -> dict[str, Any]:
+        place = str(self._path.parent) if self._task.is_local else f"{address}/{FOLDER}"
+        return {
+            "source": f"{place}/{self._path.name}",
+            "warm_up": f"{place}/{self._warm_up.name}",
+            "dataset": self._task.file.dataset,
+            "chunks": self._truth["chunks"],
+        }
+
+    def _run(
+        self, contender: Contender, arguments: dict[str, Any], address: str, turn_around: float | None = None
+    ) -> Outcome:
+        outcome = run_contender(
+            contender, arguments, address=address, timeout=self._options.timeout, turn_around=turn_around
+        )
+        checked = _checked(contender.name, outcome, self._truth)
+        print(f"{self._task.name}: {contender.name}: {checked.seconds} s {checked.note}", flush=True)
         return checked
-
-    everybody = (generating.local if task.is_local else generating.remote)(options.scratch)
-    outcomes = interleaved(chosen(everybody, options), run, repeats=options.repeats)
-    if not task.is_local and outcomes[OURS].seconds is not None:
-        arguments |= {"address": address, "ranges": outcomes[OURS].ranges}
-    outcomes |= interleaved([generating.limit()], run, repeats=options.repeats)
-    return Comparison(task.title, outcomes, {each.name: each.aside for each in everybody if each.aside})
 
 
 def _checked(name: str, outcome: Outcome, truth: dict[str, int | str]) -> Outcome:

@@ -10,7 +10,7 @@ from .environments import LIMIT, OURS, lindi, own
 
 _PACKAGE = "benchmarks.contenders.generate"
 IN_FLIGHT = 64
-"""Requests that shadowzarr and the limit keep under way."""
+"""Requests that shadowzarr keeps under way."""
 _NO_REFERENCES = "makes no references"
 
 
@@ -40,4 +40,4 @@ def local(scratch: Path) -> list[Contender]:
 
 def limit() -> Contender:
     """The client that is told where everything is."""
-    return Contender(LIMIT, "benchmarks.contenders.limit", own(), {}, IN_FLIGHT)
+    return Contender(LIMIT, "benchmarks.contenders.limit", own(), {})

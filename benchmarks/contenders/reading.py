@@ -12,7 +12,6 @@ from .environments import OURS, lindi, own
 
 _PACKAGE = "benchmarks.contenders.read"
 _REFERENCES = "benchmarks.contenders.references"
-_IN_FLIGHT = 64  # shadowzarr's readers and the limit
 ZARR_CONCURRENCIES = (10, 100)
 """zarr's default, and what is recommended for object stores."""
 _NOT_ZARR = "not through zarr 3"
@@ -23,7 +22,7 @@ def everybody(
 ) -> list[Contender]:
     """Contenders that read arrays, from the server or from local disk, where one setting is enough."""
     found = [
-        Contender(OURS, f"{_PACKAGE}.shadowzarr", own(), {}, _IN_FLIGHT),
+        Contender(OURS, f"{_PACKAGE}.shadowzarr", own(), {}),
         Contender(
             "h5py" if is_local else "h5py + remfile", f"{_PACKAGE}.remfile", own(), {}, aside=_NOT_ZARR
         ),
@@ -39,7 +38,7 @@ def everybody(
         for name, module, arguments in through_zarr:
             settings = {**arguments, "concurrency": concurrency}
             called = name if is_local else f"{name}, {concurrency} at a time"
-            found.append(Contender(called, f"{_PACKAGE}.{module}", own(), settings, concurrency))
+            found.append(Contender(called, f"{_PACKAGE}.{module}", own(), settings))
     return found
 
 

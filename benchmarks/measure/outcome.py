@@ -47,10 +47,10 @@ class Outcome:
     ranges: list[tuple[str, int, int]] = field(default_factory=list, repr=False)
 
 
-def outcome_of(result: dict[str, Any], in_flight: int | None) -> Outcome:
+def outcome_of(result: dict[str, Any], in_flight: int | None, turn_around: float) -> Outcome:
     """Read what the contender's process has written."""
     log = [TimedRequest(**each) for each in result["log"]]
-    depth = serial_depth(log, in_flight)
+    depth = serial_depth(log, in_flight, turn_around)
     return Outcome(
         seconds=result["seconds"],
         cpu=result["cpu"],

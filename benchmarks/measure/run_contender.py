@@ -44,7 +44,14 @@ class Contender:
     aside: str = ""
 
 
-def run_contender(contender: Contender, task: dict[str, Any], *, address: str, timeout: float) -> Outcome:
+def run_contender(
+    contender: Contender,
+    task: dict[str, Any],
+    *,
+    address: str,
+    timeout: float,
+    turn_around: float | None = None,
+) -> Outcome:
     """Run once.
 
     Parameters
@@ -57,6 +64,8 @@ def run_contender(contender: Contender, task: dict[str, Any], *, address: str, t
         Of the server.
     timeout : float
         Seconds after which the process is ended, imports and warming up included.
+    turn_around : float, optional
+        Given, waits for a free place do not count as depth; see `serial_depth`.
     """
     if not contender.python.exists():
         return Outcome(None, "not run: it has no environment; `make bench` makes it")
@@ -75,7 +84,8 @@ def run_contender(contender: Contender, task: dict[str, Any], *, address: str, t
         note = _run(command, timeout)
         if note:
             return Outcome(None, note)
-        return outcome_of(json.loads(result.read_text()), contender.in_flight)
+        in_flight = None if turn_around is None else contender.in_flight
+        return outcome_of(json.loads(result.read_text()), in_flight, turn_around or 0.0)
 
 
 def _run(command: list[str], timeout: float) -> str:

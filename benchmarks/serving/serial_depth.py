@@ -14,9 +14,6 @@ from dataclasses import dataclass
 
 from .timed_request import TimedRequest
 
-TURN_AROUND = 0.010
-"""Seconds that a client with a free place may take to send what waits for it."""
-
 
 @dataclass(frozen=True)
 class SerialDepth:
@@ -34,7 +31,9 @@ class SerialDepth:
     rounds: int
 
 
-def serial_depth(requests: Sequence[TimedRequest], in_flight: int | None = None) -> SerialDepth:
+def serial_depth(
+    requests: Sequence[TimedRequest], in_flight: int | None = None, turn_around: float = 0.0
+) -> SerialDepth:
     """Measure a log.
 
     Parameters
@@ -44,12 +43,14 @@ def serial_depth(requests: Sequence[TimedRequest], in_flight: int | None = None)
     in_flight : int, optional
         The most requests that the client keeps under way; by default nothing counts as waiting for a
         place, and both numbers are the same.
+    turn_around : float
+        Seconds that the client may take to send what waits when a place becomes free.
     """
     times = sorted((each.start, each.end) for each in requests)
     rounds = longest_chain(times)
     if in_flight is None:
         return SerialDepth(rounds, rounds)
-    return SerialDepth(longest_chain(without_waits(times, in_flight)), rounds)
+    return SerialDepth(longest_chain(without_waits(times, in_flight, turn_around)), rounds)
 
 
 def longest_chain(times: Sequence[tuple[float, float]]) -> int:
@@ -64,16 +65,18 @@ def longest_chain(times: Sequence[tuple[float, float]]) -> int:
     return length
 
 
-def without_waits(times: Sequence[tuple[float, float]], in_flight: int) -> list[tuple[float, float]]:
+def without_waits(
+    times: Sequence[tuple[float, float]], in_flight: int, turn_around: float
+) -> list[tuple[float, float]]:
     """Move requests that waited for one of `in_flight` places to where they began to wait.
 
-    A request waited when, `TURN_AROUND` before it started, all places were taken. Those that wait are
+    A request waited when, `turn_around` before it started, all places were taken. Those that wait are
     served in their order, so that it began to wait no earlier than the request before it.
     """
     ends = sorted(end for _, end in times)
     moved: list[tuple[float, float]] = []
     for number, (start, end) in enumerate(times):
-        taken = number - bisect_right(ends, start - TURN_AROUND)
+        taken = number - bisect_right(ends, start - turn_around)
         waited = bool(moved) and taken >= in_flight
         moved.append((moved[-1][0] if waited else start, end))
     return moved
