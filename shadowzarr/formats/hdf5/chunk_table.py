@@ -35,6 +35,8 @@ class ChunkTable:
         return len(self.offsets)
 
     def __getitem__(self, rows: npt.NDArray[Any]) -> ChunkTable:
+        if rows.dtype == np.bool_ and rows.all():
+            return self  # a table of millions of chunks is seldom cut, and copying it is not free
         return ChunkTable(
             self.coordinates[rows], self.offsets[rows], self.nbytes[rows], self.filter_masks[rows]
         )

@@ -1,25 +1,49 @@
 """Where the chunks and slabs of a dataset are in the file.
 
-`chunk_locations` is the one place that asks HDF5 for chunks: it walks the index once, into arrays. What
-the numbers mean for the document is decided by ``datasets``.
+`chunk_locations` is the one place that asks for chunks. They are read from the chunk index itself
+(``chunk_index``); HDF5 lists them where that is not possible. What the numbers mean for the document is
+decided by ``datasets``.
 """
 
 from __future__ import annotations
 
+import logging
 import math
 
 import numpy as np
 from h5py import h5d
 
+from .chunk_index import DamagedIndexError, IndexRefusedError
 from .chunk_table import ChunkTable as ChunkTable
 from .growing_axis import true_coordinates
+from .reasons import CannotRepresentError
+from .stored_file import stored_table
+
+_log = logging.getLogger("shadowzarr.chunk_index")
 
 
 def chunk_locations(dataset: h5d.DatasetID) -> ChunkTable:
-    """Walk the chunk index of a chunked dataset, once.
+    """The chunks of a chunked dataset that were written.
 
     Chunks beyond the present shape, which a dataset that shrank may still have, are left out.
+
+    Raises
+    ------
+    CannotRepresentError
+        When the chunk index is damaged.
     """
+    try:
+        table = stored_table(dataset)
+    except DamagedIndexError as error:  # what HDF5 lists may then be other than what it reads
+        raise CannotRepresentError(f"its chunk index is damaged: {error}") from error
+    except IndexRefusedError as error:
+        _log.debug("HDF5 walks a chunk index: %s", error)
+        table = None
+    return listed_by_hdf5(dataset) if table is None else table
+
+
+def listed_by_hdf5(dataset: h5d.DatasetID) -> ChunkTable:
+    """The same as HDF5 lists it, with a call of Python for each chunk."""
     shape, edges = dataset.shape, dataset.get_create_plist().get_chunk()
     found: list[tuple[tuple[int, ...], int, int, int]] = []
 
@@ -58,6 +82,8 @@ def commonest_mask(table: ChunkTable) -> int:
     """The filter mask that most chunks have; the smallest of them when several do."""
     if not len(table):
         return 0
+    if (table.filter_masks == table.filter_masks[0]).all():
+        return int(table.filter_masks[0])
     masks, counts = np.unique(table.filter_masks, return_counts=True)
     return int(masks[counts.argmax()])
 

@@ -18,8 +18,8 @@ import h5py
 from h5py import h5g
 
 from ...access.locations import canonical, is_remote, local_path, without_query
-from ...access.remfile import Remfile
-from ...access.sources import Source, check_local_copy, describe
+from ...access.remfile import BLOCK_SIZE, HEAD_BYTES, Remfile
+from ...access.sources import Source, check_local_copy, describe, describe_with_head
 from ...errors import (
     DamagedSourceError,
     NotHDF5Error,
@@ -29,11 +29,39 @@ from ...errors import (
     SourceError,
     SourceNotFoundError,
 )
+from ...refs.byte_range import FileRange
 from .read_ahead import ReadAhead, Tally, read_ahead
 from .reasons import READ_ERRORS, short_reason
+from .stored_file import registered
 
 _SIGNATURE = b"\x89HDF\r\n\x1a\n"
 _FIRST_USERBLOCK = 512
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteReading:
+    """How remote files are read.
+
+    Attributes
+    ----------
+    block_size : int
+        Bytes of the smallest request that h5py makes for itself.
+    head_bytes : int
+        Bytes of the file's head that come with the first request, which learns its size.
+    tail_bytes : int
+        Bytes of its end that come with the second, where a file has metadata that were written last.
+    is_ahead : bool
+        Whether metadata are read ahead.
+    """
+
+    block_size: int = BLOCK_SIZE
+    head_bytes: int = HEAD_BYTES
+    tail_bytes: int = BLOCK_SIZE
+    is_ahead: bool = True
+
+
+REMOTE = RemoteReading()
+"""What is used; tests put others in its place."""
 
 ReadAheadReport = Callable[[Remfile, Tally], None]
 """Called after each round of requests for a remote file's metadata."""
@@ -108,7 +136,7 @@ def open_source(
     load_filters()
     location = canonical(source)
     if is_remote(location) and local_hdf5_path is None:
-        with _open_remote(describe(source), report) as opened:
+        with _open_remote(source, report) as opened:
             yield opened
         return
     path = Path(local_path(canonical(local_hdf5_path if local_hdf5_path is not None else source)))
@@ -162,15 +190,29 @@ def _open_local(path: Path, source: Source) -> Iterator[OpenFile]:
 
 
 @contextlib.contextmanager
-def _open_remote(source: Source, report: ReadAheadReport) -> Iterator[OpenFile]:
+def _open_remote(location: str | os.PathLike[str], report: ReadAheadReport) -> Iterator[OpenFile]:
     """Open a remote file after reading its metadata ahead, so that h5py finds them in memory."""
-    stream = Remfile(source)
+    remote = REMOTE
+    source, head = describe_with_head(location, remote.head_bytes)
+    stream = Remfile(source, head=head, block_size=remote.block_size)
     try:
-        ahead = read_ahead(stream, source.size or 0, report=lambda tally: report(stream, tally))
-        with _open_file(stream, without_query(source.url), _has_signature_in(stream)) as file:
+        ahead = _read_ahead(stream, remote, report)
+        with (
+            _open_file(stream, without_query(source.url), _has_signature_in(stream)) as file,
+            registered(file.id, stream, ahead.tables),
+        ):
             yield OpenFile(file, source, None, stream, ahead)
     finally:
         stream.close()
+
+
+def _read_ahead(stream: Remfile, remote: RemoteReading, report: ReadAheadReport) -> ReadAhead:
+    if not remote.is_ahead:
+        return ReadAhead()
+    size = stream.source.size or 0
+    tail = size - remote.tail_bytes if size > 2 * remote.head_bytes else remote.head_bytes
+    also = [FileRange(tail, size - tail)] if tail < size else []
+    return read_ahead(stream, size, report=lambda tally: report(stream, tally), also=also)
 
 
 def _state(path: Path) -> tuple[int, int, int]:

@@ -7,7 +7,7 @@ import h5py
 import numpy as np
 import pytest
 
-from shadowzarr.formats.hdf5.h5_chunk_utils import chunk_locations
+from shadowzarr.formats.hdf5.h5_chunk_utils import listed_by_hdf5
 from shadowzarr.verify import verify_rfs
 
 SHAPE, EDGES = (3, 4, 5), (1, 2, 2)
@@ -26,7 +26,7 @@ def write(path: Path, maxshape: tuple, libver: str, **options) -> None:
 def test_every_chunk_is_where_it_is_read(path: Path, libver: str, maxshape: tuple) -> None:
     write(path, maxshape, libver)
     with h5py.File(path) as file:
-        table = chunk_locations(file["d"].id)
+        table = listed_by_hdf5(file["d"].id)
         assert table.coordinates.tolist() == [list(place) for place in np.ndindex(3, 2, 3)]
         raw = path.read_bytes()
         first = [int.from_bytes(raw[at : at + 4], "little") for at in table.offsets.tolist()]
@@ -41,7 +41,7 @@ def test_only_some_chunks_are_there(path: Path, libver: str) -> None:
             for row, column in written:
                 made[2 * row : 2 * row + 2, 2 * column : 2 * column + 2] = 7
         with h5py.File(path) as file:
-            found = chunk_locations(file["d"].id).coordinates.tolist()
+            found = listed_by_hdf5(file["d"].id).coordinates.tolist()
         assert found == sorted(map(list, written))
 
 

@@ -4,14 +4,18 @@ import h5py
 import numpy as np
 import pytest
 
+from shadowzarr.formats.hdf5 import h5_chunk_utils
+from shadowzarr.formats.hdf5.chunk_index import IndexRefusedError
 from shadowzarr.formats.hdf5.h5_chunk_utils import (
     ChunkTable,
     chunk_locations,
     commonest_mask,
     cut_axis,
     inline_chunk_shape,
+    listed_by_hdf5,
     slab_height,
 )
+from shadowzarr.formats.hdf5.reasons import CannotRepresentError
 
 
 @pytest.mark.parametrize(
@@ -105,7 +109,7 @@ def test_filter_masks(path: Path) -> None:
     assert commonest_mask(table(path)) == 0
 
 
-def test_the_index_is_walked_once(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_hdf5_walks_an_index_once(path: Path) -> None:
     with h5py.File(path, "w") as f:
         f.create_dataset("d", data=np.arange(5000), chunks=(1,))
     with h5py.File(path, "r") as f:
@@ -118,6 +122,54 @@ def test_the_index_is_walked_once(path: Path, monkeypatch: pytest.MonkeyPatch) -
                 asked.append(name)
                 return getattr(f["d"].id, name)
 
-        assert len(chunk_locations(Counting())) == 5000  # type: ignore[arg-type]
+        assert len(listed_by_hdf5(Counting())) == 5000  # type: ignore[arg-type]
     assert asked.count("chunk_iter") == 1
     assert set(asked) <= {"chunk_iter", "get_create_plist", "get_space"}  # of which one walks the index
+
+
+def test_hdf5_is_not_asked_for_chunks_of_a_file_that_can_be_read(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with h5py.File(path, "w") as f:
+        f.create_dataset("d", data=np.arange(50), chunks=(1,))
+    monkeypatch.setattr(h5_chunk_utils, "listed_by_hdf5", None)
+    assert len(table(path)) == 50
+
+
+def test_hdf5_is_asked_while_the_file_is_open_for_writing(path: Path) -> None:
+    with h5py.File(path, "w") as f:
+        d = f.create_dataset("d", (50,), "i4", chunks=(5,))
+        d[:12] = 1
+        assert len(chunk_locations(d.id)) == 3  # nothing of it is on disk yet
+
+
+def test_an_index_that_is_not_understood_is_listed_by_hdf5(
+    path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    with h5py.File(path, "w") as f:
+        f.create_dataset("d", data=np.arange(50), chunks=(1,))
+    expected = table(path)
+
+    def refuse(_dataset: object) -> None:
+        raise IndexRefusedError("a chunk index of type 9")
+
+    monkeypatch.setattr(h5_chunk_utils, "stored_table", refuse)
+    with caplog.at_level("DEBUG", logger="shadowzarr.chunk_index"):
+        found = table(path)
+    assert (found.offsets == expected.offsets).all()
+    assert "a chunk index of type 9" in caplog.text
+
+
+def test_a_damaged_index_is_no_table(path: Path) -> None:
+    with h5py.File(path, "w") as f:
+        f.create_dataset("d", data=np.arange(50), chunks=(1,))
+    data = bytearray(path.read_bytes())
+    key = data.index(b"TREE\x01") + 24 + 3 * 32 + 8  # where the fourth chunk begins
+    assert data[key] == 3
+    data[key] = 40
+    path.write_bytes(data)
+    with pytest.raises(CannotRepresentError, match="its chunk index is damaged: .* not in order"):
+        table(path)
+    with h5py.File(path) as f:
+        assert len(listed_by_hdf5(f["d"].id)) == 50  # which says nothing of what it finds by coordinates
+        assert f["d"][3] == 0

@@ -109,7 +109,9 @@ def implicit_entries(layout: ChunkIndexLayout) -> Entries:
 def single_entry(layout: ChunkIndexLayout) -> Entries:
     """The only chunk; HDF5 File Format, VII.A "Single Chunk Index"."""
     storage = layout.storage
-    sound((storage.filtered_size is not None) == layout.is_filtered, "a chunk whose filters are in doubt")
+    understood(
+        (storage.filtered_size is not None) == layout.is_filtered, "a chunk whose filters are in doubt"
+    )
     nbytes = storage.chunk_bytes if storage.filtered_size is None else storage.filtered_size
     return Entries(
         np.array([storage.address], np.uint64),

@@ -45,14 +45,12 @@ def table_of(entries: Entries, layout: ChunkIndexLayout) -> ChunkTable:
     if layout.sizes.base_address:
         offsets = offsets + np.uint64(layout.sizes.base_address)
     table = ChunkTable(entries.coordinates, offsets, entries.nbytes, entries.masks)
-    grid = np.array(
-        [-(-extent // edge) for extent, edge in zip(layout.shape, layout.storage.edges, strict=True)],
-        np.int64,
-    )
-    inside = (table.coordinates < grid).all(axis=1)
-    if not inside.all():
-        table = table[inside]
-    return _in_order(table, tuple(grid.tolist()))
+    pairs = zip(layout.shape, layout.storage.edges, strict=True)
+    grid = tuple(-(-extent // edge) for extent, edge in pairs)
+    inside = np.ones(len(table), np.bool_)
+    for column, count in zip(table.coordinates.T, grid, strict=True):
+        inside &= column < count
+    return _in_order(table if inside.all() else table[inside], grid)
 
 
 def _in_order(table: ChunkTable, grid: tuple[int, ...]) -> ChunkTable:

@@ -101,9 +101,8 @@ def walk_extensible_array(layout: ChunkIndexLayout, space: AddressSpace) -> Walk
         _read_super_block(rows, block, array) for (block, _), rows in zip(super_blocks, answers, strict=False)
     ]
     _read_data_blocks(direct, answers[len(super_blocks) :], array)
-    wanted = _wanted(indirect, array, space)
-    if wanted:
-        _read_data_blocks(indirect, (yield wanted), array)
+    if indirect:
+        _read_data_blocks(indirect, (yield _wanted(indirect, array, space)), array)
     return array.entries()
 
 
@@ -183,31 +182,28 @@ def _read_super_block(rows: Bytes2D, block: SuperBlock, array: _Array) -> _DataB
 
 
 def _wanted(blocks: list[_DataBlocks], array: _Array, space: AddressSpace) -> list[NodeGroup]:
-    """Two groups for each: the data blocks, and their pages."""
+    """A group for each, and one of the pages of all of them."""
     geometry = array.geometry
-    groups = []
+    pages = [np.zeros(0, np.uint64)]
     for item in blocks:
-        groups.append(space.group(item.addresses, geometry.data_block_bytes(item.block)))
-        groups.append(space.group(_page_addresses(item, geometry), geometry.page))
-    return groups
-
-
-def _page_addresses(item: _DataBlocks, geometry: Geometry) -> Addresses:
-    if item.pages is None:
-        return np.zeros(0, np.uint64)
-    row, page = np.nonzero(item.pages)
-    first = item.addresses[row] + np.uint64(geometry.data_block_bytes(item.block))
-    return first + page.astype(np.uint64) * np.uint64(geometry.page)
+        if item.pages is not None:
+            row, page = np.nonzero(item.pages)
+            first = item.addresses[row] + np.uint64(geometry.data_block_bytes(item.block))
+            pages.append(first + page.astype(np.uint64) * np.uint64(geometry.page))
+    groups = [space.group(item.addresses, geometry.data_block_bytes(item.block)) for item in blocks]
+    return [*groups, space.group(np.concatenate(pages), geometry.page)]
 
 
 def _read_data_blocks(blocks: list[_DataBlocks], answers: list[Bytes2D], array: _Array) -> None:
     """VII.D, "Extensible Array Data Block" and "Data Block Page": elements."""
     geometry = array.geometry
-    for item, rows, pages in zip(blocks, answers[::2], answers[1::2], strict=True):
+    starts = [np.zeros(0, np.int64)]
+    for item, rows in zip(blocks, answers[:-1], strict=True):
         array.check_block(rows, b"EADB")
         if item.pages is None:
             array.add(rows[:, geometry.before : -CHECKSUM_SIZE], item.starts)
-            continue
-        check(pages)
-        row, page = np.nonzero(item.pages)
-        array.add(pages[:, :-CHECKSUM_SIZE], item.starts[row] + page * geometry.page_elements)
+        else:
+            row, page = np.nonzero(item.pages)
+            starts.append(item.starts[row] + page * geometry.page_elements)
+    check(answers[-1])
+    array.add(answers[-1][:, :-CHECKSUM_SIZE], np.concatenate(starts))

@@ -30,7 +30,7 @@ class _Form:
 
     Attributes
     ----------
-    edges : numpy.ndarray
+    edges : tuple of int
         Chunk shape and the element size: the units of the offsets in a key.
     most : int
         Most children of a node.
@@ -38,7 +38,7 @@ class _Form:
         Bytes before the first key, of a key, and of a key with its child.
     """
 
-    edges: Vectors
+    edges: tuple[int, ...]
     most: int
     header: int
     key: int
@@ -85,7 +85,7 @@ def walk_v1_btree(layout: ChunkIndexLayout, space: AddressSpace) -> Walk[Entries
 
 def _form_of(layout: ChunkIndexLayout) -> _Form:
     storage, sizes = layout.storage, layout.sizes
-    edges = np.array([*storage.edges, storage.element_size], np.int64)
+    edges = (*storage.edges, storage.element_size)
     entry = np.dtype(
         [
             ("nbytes", "<u4"),
@@ -125,10 +125,12 @@ def _decode(rows: Bytes2D, form: _Form, height: int, above: _Level | None) -> _L
 
 def _scaled(offsets: npt.NDArray[np.uint64], form: _Form) -> Vectors:
     """Offsets of keys, which count elements, in chunks."""
-    sound(not (offsets >> np.uint64(63)).any(), "a B-tree key past the largest dataset")
-    signed = offsets.astype(np.int64)
-    scaled = signed // form.edges
-    sound((scaled * form.edges == signed).all(), "a B-tree key that is not the start of a chunk")
+    scaled = np.empty(offsets.shape, np.int64)
+    for axis, edge in enumerate(form.edges):  # by one divisor at a time, which is several times faster
+        starts = offsets[:, axis].astype(np.int64)
+        scaled[:, axis] = chunks = starts // edge
+        sound(not len(starts) or starts.min() >= 0, "a B-tree key past the largest dataset")
+        sound((chunks * edge == starts).all(), "a B-tree key that is not the start of a chunk")
     return scaled
 
 
@@ -136,10 +138,6 @@ def _chunks(level: _Level, layout: ChunkIndexLayout) -> Entries:
     entries = level.entries
     sound(not level.scaled[:, -1].any(), "a B-tree key inside an element")
     nbytes = entries["nbytes"].astype(np.uint64)
-    sound(
-        layout.is_filtered or (nbytes == layout.storage.chunk_bytes).all(),
-        "a chunk without filters that has another size than the rest",
-    )
     addresses = entries["child"].astype(np.uint64)
     sound(not (addresses == layout.sizes.undefined).any(), "a B-tree entry without a chunk")
     masks = entries["mask"].astype(np.uint32)
