@@ -13,18 +13,21 @@ import time
 from collections.abc import Awaitable, Callable, Generator, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
-from typing import Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from ..errors import AccessDeniedError, ReadError, ShadowzarrError
 from ..refs.byte_range import FileRange
 from . import http_client, obstore_transport, s3_locations
-from .http_client import Retries, RetryPolicy, range_ignored
+from .http_client import PastTheEndError, Retries, RetryPolicy, range_ignored
 from .locations import without_query
 from .obstore_transport import ObstoreTransport, RefusedWithoutReasonError
 from .source_identity import Buffer, RangeAnswer, Source, check_answer, check_identity
 from .url_resolver import UrlResolver
-from .urllib3_transport import PastTheEndError, Urllib3Transport
+
+if TYPE_CHECKING:
+    from .urllib3_transport import Urllib3Transport
 
 IN_FLIGHT = 64
 """Requests under way at once: per event loop, and in all for blocking reads of several ranges."""
@@ -123,14 +126,21 @@ class HttpReader:
         async with live.gate():
             return (await _drive_async(live, live.steps(url, None, source))).data
 
-    def probe(self, url: str) -> RangeAnswer:
-        """Size and ETag of a file, learnt from a request for its first byte; errors as in `read`.
+    def probe(self, url: str, nbytes: int = 1) -> RangeAnswer:
+        """Size and ETag of a file, learnt from a request for its first bytes; errors as in `read`.
 
         HEAD would not do: signed URLs refuse it.
+
+        Parameters
+        ----------
+        url : str
+            An http(s) or ``s3://`` URL.
+        nbytes : int, optional
+            Bytes to ask for; a smaller file comes whole.
         """
         live = self._now_live()
         try:
-            answer = _drive(live, live.steps(url, FileRange(0, 1), None), share=True)
+            answer = _drive(live, live.steps(url, FileRange(0, nbytes), None, may_end=True), share=True)
         except (
             PastTheEndError
         ) as error:  # S3 does not say the size there, but only an empty file has no first byte
@@ -175,15 +185,21 @@ class _Live:
     """What belongs to one process: connections, resolved URLs, threads."""
 
     def __init__(self, in_flight: int, policy: Callable[[], RetryPolicy]) -> None:
-        self.slow = Urllib3Transport()
         self.fast = ObstoreTransport() if obstore_transport.is_usable() else None
-        self.resolver = UrlResolver(self.slow, policy)
+        self.resolver = UrlResolver(lambda: self.slow, policy)
         self._policy = policy
         self._in_flight = in_flight
         self._lock = threading.Lock()
         self._executor: ThreadPoolExecutor | None = None
         self._gates: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = WeakKeyDictionary()
         self._without_ranges: dict[str, float] = {}
+
+    @cached_property
+    def slow(self) -> Urllib3Transport:
+        """The slow path, which most processes never need; urllib3 is half of what there is to import."""
+        from .urllib3_transport import Urllib3Transport
+
+        return Urllib3Transport()
 
     def fetcher(self, url: str, source: Source | None, *, share: bool) -> Callable[[FileRange], Buffer]:
         """A function that reads one range on the calling thread."""
@@ -206,8 +222,13 @@ class _Live:
         """What bounds the requests of the running event loop."""
         return self._gates.setdefault(asyncio.get_running_loop(), asyncio.Semaphore(self._in_flight))
 
-    def steps(self, url: str, wanted: FileRange | None, source: Source | None) -> _Steps:
-        """The course of one request, with retries and at most one new resolution."""
+    def steps(
+        self, url: str, wanted: FileRange | None, source: Source | None, *, may_end: bool = False
+    ) -> _Steps:
+        """The course of one request, with retries and at most one new resolution.
+
+        The file may end within the range only when that is said beforehand.
+        """
         retries = Retries(self._policy())
         is_refreshed = False
         if_match = None if source is None else source.if_match
@@ -219,7 +240,7 @@ class _Live:
                 answer: RangeAnswer = yield from self._one_try(
                     address, wanted, if_match, is_first=not retries.failures
                 )
-                check_answer(answer, wanted, url, source)
+                check_answer(answer, _until_end(wanted, answer) if may_end else wanted, url, source)
             except PastTheEndError as error:
                 if source is not None:
                     check_identity(source, size=error.total, etag=error.etag)
@@ -280,6 +301,13 @@ class _Live:
     def _note_ranges(self, url: str, error: ReadError) -> None:
         if error.status == 200:
             self._without_ranges[without_query(url)] = time.monotonic() + _FORGET_REFUSAL
+
+
+def _until_end(wanted: FileRange | None, answer: RangeAnswer) -> FileRange | None:
+    """A range without what lies after the end of the file."""
+    if wanted is None or answer.total is None:
+        return wanted
+    return FileRange(wanted.offset, max(0, min(wanted.stop, answer.total) - wanted.offset))
 
 
 def _http_form(address: str) -> str:

@@ -75,9 +75,9 @@ class DefaultReader:
         """Like `read_whole`, awaited in any event loop."""
         return await self._for(url).read_whole_async(url, source=source)
 
-    def probe(self, url: str) -> RangeAnswer:
-        """Size (`total`) and ETag of a file."""
-        return self._for(url).probe(url)
+    def probe(self, url: str, nbytes: int = 1) -> RangeAnswer:
+        """Size (`total`) and ETag of a file; of a remote one also that many of its first bytes, or fewer."""
+        return self._http.probe(url, nbytes) if is_remote(url) else self._local.probe(url)
 
     def _for(self, url: str) -> HttpReader | LocalReader:
         return self._http if is_remote(url) else self._local

@@ -27,6 +27,8 @@ BLOCK_SIZE = 64 * 2**10
 """Bytes of a block, the smallest request."""
 CACHE_BYTES = 256 * 2**20
 """Bytes kept at most."""
+HEAD_BYTES = 256 * 2**10
+"""Bytes of the head of a file that are worth having at once: what it takes to find the rest."""
 _HEAD_BLOCKS = 4  # a writer puts most of a small file's metadata at its head,
 _TAIL_BLOCKS = 1  # and what was added when the file was closed at its tail
 _MAX_AHEAD_BLOCKS = 16  # 1 MiB: more is wasted where metadata lies between data
@@ -37,8 +39,8 @@ _SPARE_BLOCKS = 4  # read around prefetched ranges that are few
 class Remfile(io.RawIOBase):
     """A readable, seekable file whose bytes are read in ranges.
 
-    Opening reads head and tail of the file in one parallel round; close it to free what it keeps. It is used
-    by one thread at a time, as h5py does.
+    Opening reads head and tail of the file in one parallel round, unless it is given the head; close it to
+    free what it keeps. It is used by one thread at a time, as h5py does.
 
     Parameters
     ----------
@@ -50,6 +52,8 @@ class Remfile(io.RawIOBase):
         Bytes of a block.
     cache_bytes : int, optional
         Bytes kept at most, blocks and prefetched ranges each.
+    head : bytes, optional
+        The file's first bytes, when they were read already; opening then reads nothing.
 
     Attributes
     ----------
@@ -70,6 +74,7 @@ class Remfile(io.RawIOBase):
         *,
         block_size: int = BLOCK_SIZE,
         cache_bytes: int = CACHE_BYTES,
+        head: Buffer = b"",
     ) -> None:
         super().__init__()
         self._blocks: OrderedDict[int, Buffer] = OrderedDict()
@@ -86,7 +91,10 @@ class Remfile(io.RawIOBase):
         self._position = 0
         self._next_block = -1  # the block after the last request: a miss there is a sequential one
         self._ahead = 1
-        self._read_ends()
+        if head:
+            self._take_head(head)
+        else:
+            self._read_ends()
 
     def readable(self) -> bool:
         """Always."""
@@ -188,6 +196,11 @@ class Remfile(io.RawIOBase):
     def _cut(self, wanted: FileRange) -> FileRange:
         start = min(max(wanted.offset, 0), self._size)
         return FileRange(start, max(0, min(wanted.stop, self._size) - start))
+
+    def _take_head(self, head: Buffer) -> None:
+        known = FileRange(0, len(head))
+        self._count([known])
+        self._prefetched.add([known], [head])
 
     def _read_ends(self) -> None:
         """Read the head and the tail, or all of a file that is hardly larger."""

@@ -15,9 +15,17 @@ from ..errors import ArchiveError, SourceChangedError, UsageError
 from .archives import archive_of, asset_address
 from .locations import canonical, is_signed, without_query
 from .range_reader import DefaultReader, default_reader
-from .source_identity import Source, changed, check_identity, is_strong, quoted
+from .source_identity import Buffer, Source, changed, check_identity, is_strong, quoted
 
-__all__ = ["Source", "check_local_copy", "check_source", "describe", "is_strong", "quoted"]
+__all__ = [
+    "Source",
+    "check_local_copy",
+    "check_source",
+    "describe",
+    "describe_with_head",
+    "is_strong",
+    "quoted",
+]
 
 _PART = 64 * 2**20  # the archive's rule for parts of an upload, from which its ETags are made
 _MAX_PARTS = 10_000
@@ -51,6 +59,32 @@ def describe(
     UsageError
         When the location carries a signature, which references must not hold, and there is no `url`.
     """
+    return describe_with_head(source, 1, url=url, reader=reader)[0]
+
+
+def describe_with_head(
+    source: str | os.PathLike[str],
+    nbytes: int,
+    *,
+    url: str | None = None,
+    reader: DefaultReader | None = None,
+) -> tuple[Source, Buffer]:
+    """Size and ETag of a file, and its first bytes, with one request where one is needed.
+
+    Parameters
+    ----------
+    source : str or path-like
+        As for `describe`, like what follows and what is raised.
+    nbytes : int
+        Bytes to ask for.
+    url, reader
+        As for `describe`.
+
+    Returns
+    -------
+    tuple of (Source, bytes or memoryview)
+        No bytes when the file did not have to be asked; all bytes of a file that has fewer.
+    """
     location = canonical(source)
     if url is None and is_signed(location):
         raise UsageError(
@@ -61,9 +95,9 @@ def describe(
     if asset_address(location) is not None:
         from_archive = _from_archive(location)
         if from_archive is not None:
-            return Source(url=name, size=from_archive.size, etag=from_archive.etag)
-    answer = (reader or default_reader()).probe(location)
-    return Source(url=name, size=answer.total, etag=answer.etag)
+            return Source(url=name, size=from_archive.size, etag=from_archive.etag), b""
+    answer = (reader or default_reader()).probe(location, nbytes)
+    return Source(url=name, size=answer.total, etag=answer.etag), answer.data
 
 
 def check_source(source: Source, *, reader: DefaultReader | None = None) -> None:

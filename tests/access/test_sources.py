@@ -1,7 +1,7 @@
 import pytest
 
 from shadowzarr.access.source_identity import Source
-from shadowzarr.access.sources import check_local_copy, check_source, dandi_etag, describe
+from shadowzarr.access.sources import check_local_copy, check_source, dandi_etag, describe, describe_with_head
 from shadowzarr.errors import (
     MissingCredentialsError,
     NotInArchiveError,
@@ -10,7 +10,7 @@ from shadowzarr.errors import (
     SourceNotFoundError,
     UsageError,
 )
-from shadowzarr.testing import Fault
+from shadowzarr.testing import Fault, RangeServer
 from shadowzarr.testing.digests import dandi_etag as the_servers_etag
 
 
@@ -144,3 +144,18 @@ def test_etags_that_do_not_follow_the_archives_rule_are_not_computed(tmp_path, e
 def test_an_unknown_size_is_not_compared(tmp_path):
     (tmp_path / "a").write_bytes(b"12345")
     check_local_copy(Source("https://elsewhere.org/a", None, None), tmp_path / "a")
+
+
+def test_the_first_bytes_come_with_the_description(tmp_path):
+    content = bytes(range(256)) * 8
+    (tmp_path / "file").write_bytes(content)
+    (tmp_path / "empty").write_bytes(b"")
+    with RangeServer(tmp_path) as server:
+        url = server.url("file")
+        source, head = describe_with_head(url, 100)
+        assert (source, bytes(head)) == (describe(url), content[:100])
+        assert bytes(describe_with_head(url, 10_000)[1]) == content
+        assert bytes(describe_with_head(url, len(content))[1]) == content
+        assert describe_with_head(server.url("empty"), 100)[0].size == 0
+        assert len(server.log) <= 6  # an empty file has no first byte, so that it is asked twice
+    assert describe_with_head(tmp_path / "file", 100) == (describe(tmp_path / "file"), b"")

@@ -88,10 +88,20 @@ class Rounds:
         What ends it.
     report : callable
         Called after each round.
+    also : sequence of FileRange
+        What comes with the first round.
     """
 
-    def __init__(self, graph: Graph, source: Bytes, limits: Limits, report: Callable[[Tally], None]) -> None:
+    def __init__(
+        self,
+        graph: Graph,
+        source: Bytes,
+        limits: Limits,
+        report: Callable[[Tally], None],
+        also: Sequence[FileRange] = (),
+    ) -> None:
         self._graph, self._source, self._limits, self._report = graph, source, limits, report
+        self._also = list(also)
         self._waiting: list[Waiting] = []
         self.tally = Tally()
 
@@ -104,7 +114,8 @@ class Rounds:
             if not self._has_room(wanted):
                 self.tally.is_complete = False
                 break
-            self._source.prefetch(wanted)
+            self._source.prefetch([*wanted, *self._also])
+            self._also = []
             self.tally.levels += 1
             self.tally.nbytes += sum(each.length for each in wanted)
             for walk, ranges in waiting:

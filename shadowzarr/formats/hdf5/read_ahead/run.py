@@ -6,7 +6,7 @@ that is not understood costs a slower read, never a wrong result.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from ....refs.byte_range import FileRange
@@ -43,6 +43,7 @@ def read_ahead(
     *,
     limits: Limits = _NO_LIMITS,
     report: Callable[[Tally], None] = lambda _: None,
+    also: Sequence[FileRange] = (),
 ) -> ReadAhead:
     """Fetch what HDF5 will want of a file.
 
@@ -56,26 +57,34 @@ def read_ahead(
         What ends it.
     report : callable, optional
         Called after each round of requests.
+    also : sequence of FileRange, optional
+        What comes with the first round.
     """
     superblock = _superblock(source, file_size)
     if superblock is None:
         return ReadAhead()
     graph = Graph(superblock, file_size)
     graph.start(walk_file(graph))
-    tally = Rounds(graph, source, limits, report).run()
+    tally = Rounds(graph, source, limits, report, also).run()
     return ReadAhead(tally, graph.tables)
 
 
 def _superblock(source: Bytes, file_size: int) -> Superblock | None:
     """The superblock, at the first place that has the signature; None when it is of an unknown kind."""
-    for place in places(file_size):
-        wanted = FileRange(place, min(LENGTH, file_size - place))
-        if source.at_hand(wanted) is None:
-            source.prefetch([wanted])
-        data = source.at_hand(wanted) or b""
-        if data.startswith(SIGNATURE):
-            try:
-                return parse_superblock(data, place)
-            except NOT_UNDERSTOOD:
-                return None
+    wanted = [FileRange(place, min(LENGTH, file_size - place)) for place in places(file_size)]
+    for count in (1, len(wanted)):  # it is at the first place, unless there is a user block
+        missing = [each for each in wanted[:count] if source.at_hand(each) is None]
+        if missing:
+            source.prefetch(missing)
+        for each in wanted[:count]:
+            data = source.at_hand(each) or b""
+            if data.startswith(SIGNATURE):
+                return _parsed(data, each.offset)
     return None
+
+
+def _parsed(data: bytes, place: int) -> Superblock | None:
+    try:
+        return parse_superblock(data, place)
+    except NOT_UNDERSTOOD:
+        return None
