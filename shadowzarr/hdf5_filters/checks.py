@@ -13,11 +13,13 @@ from collections.abc import Callable
 from functools import partial
 
 from .names import BITSHUFFLE, BLOSC, BZIP2, FLETCHER32, LZ4, NBIT, SCALEOFFSET, SZIP
+from .nbit import is_packed, packing
 
 Check = Callable[[memoryview], str]
 """Takes bytes, returns what is wrong with them; empty when nothing is."""
 
 _SCALEOFFSET_HEADER = 21
+_PIECE = 2**20
 _BLOCKS_HEADER = 12  # bytes in all and bytes of a block, big-endian, as lz4 and bitshuffle begin
 
 
@@ -30,7 +32,7 @@ def has_size(nbytes: int) -> Check:
     return check
 
 
-def input_check(number: int, values: tuple[int, ...], nbytes: int, packed: int | None = None) -> Check | None:
+def input_check(number: int, values: tuple[int, ...], nbytes: int) -> Check | None:
     """The check of a filter's input; None when the filter is known to look for itself.
 
     Parameters
@@ -38,22 +40,20 @@ def input_check(number: int, values: tuple[int, ...], nbytes: int, packed: int |
     number : int
         The filter.
     values : tuple of int
-        Its client data values.
+        Its client data values, which `parameters` has nothing against.
     nbytes : int
         Bytes of the whole decoded chunk.
-    packed : int, optional
-        Bytes that n-bit packs a chunk into.
     """
     if number == FLETCHER32:
         return partial(_at_least, 5)
     if number == SZIP:
         return partial(_szip, nbytes)
-    if number == NBIT and packed is not None:
-        return partial(_at_least, packed)
-    if number == SCALEOFFSET and len(values) > 4:
+    if number == NBIT and is_packed(values):
+        return partial(_at_least, -(-values[2] * packing(values).bits // 8))
+    if number == SCALEOFFSET and values[1] != 8 * values[4]:  # all bits kept: passed on as it is
         return partial(_scaleoffset, values[2], values[4])
     if number == BZIP2:
-        return _bzip2
+        return partial(_bzip2, nbytes)
     if number == BLOSC:
         return partial(_blosc, nbytes)
     if number == LZ4:
@@ -61,12 +61,6 @@ def input_check(number: int, values: tuple[int, ...], nbytes: int, packed: int |
     if number == BITSHUFFLE and len(values) > 4 and values[4] and values[2]:
         return partial(_blocks, nbytes, 8 * values[2])
     return None
-
-
-def size_by_values(number: int, values: tuple[int, ...]) -> int | None:
-    """Bytes that a filter itself says its chunks have: it allocates them without a further look."""
-    is_sized = number == SCALEOFFSET or (number == NBIT and len(values) > 1 and not values[1])
-    return values[2] * values[4] if is_sized and len(values) > 4 else None
 
 
 def _at_least(needed: int, data: memoryview) -> str:
@@ -88,12 +82,16 @@ def _scaleoffset(elements: int, itemsize: int, data: memoryview) -> str:
     return _at_least(packed if bits else 4, data)
 
 
-def _bzip2(data: memoryview) -> str:
-    decoder = bz2.BZ2Decompressor()
+def _bzip2(nbytes: int, data: memoryview) -> str:
+    decoder, size = bz2.BZ2Decompressor(), 0
     try:
-        decoder.decompress(data)
+        size = len(decoder.decompress(data, _PIECE))
+        while not decoder.eof and not decoder.needs_input and size <= 2 * nbytes + 64:
+            size += len(decoder.decompress(b"", _PIECE))
     except (OSError, EOFError) as error:
         return f"bzip2: {error}"
+    if size > 2 * nbytes + 64:
+        return f"bzip2 makes more than {size:,} bytes of it"
     return "" if decoder.eof else "it is truncated"
 
 

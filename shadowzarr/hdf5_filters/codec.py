@@ -6,7 +6,8 @@ Its configuration is the filter pipeline of the HDF5 dataset::
      "configuration": {"filters": [{"id": 32008, "name": "bitshuffle", "cd_values": [0, 5, 2, 0, 2]}]}}
 
 It takes the bytes of a whole chunk, so it is the first codec after ``bytes``. Plain ``zarr.open`` finds it
-by an entry point wherever shadowzarr is installed.
+by an entry point wherever shadowzarr is installed. HDF5 runs in processes of its own (`decoder_pool`): this
+one does not even import h5py.
 """
 
 from __future__ import annotations
@@ -21,9 +22,9 @@ import numpy as np
 from zarr.abc.codec import BytesBytesCodec
 from zarr.registry import register_codec
 
-from ..errors import InvalidReferencesError, UnsupportedError
+from ..errors import DamagedSourceError, InvalidReferencesError, UnsupportedError
+from .decoder_pool import decode, encode
 from .names import CODEC_NAME, Filters, codec_entry
-from .pipeline import decode_chunk, encode_chunk
 
 if TYPE_CHECKING:
     from zarr.core.array_spec import ArraySpec
@@ -74,11 +75,14 @@ class HDF5FiltersCodec(BytesBytesCodec):
     def _decode_sync(self, chunk_bytes: Buffer, chunk_spec: ArraySpec) -> Buffer:
         nbytes = math.prod(chunk_spec.shape) * chunk_spec.dtype.to_native_dtype().itemsize
         stored = np.ascontiguousarray(chunk_bytes.as_numpy_array())
-        return chunk_spec.prototype.buffer.from_array_like(decode_chunk(self.filters, stored, nbytes))
+        values = np.frombuffer(decode(self.filters, stored, nbytes), np.uint8)
+        if len(values) != nbytes:
+            raise DamagedSourceError(f"a chunk decodes to {len(values):,} bytes, not {nbytes:,}")
+        return chunk_spec.prototype.buffer.from_array_like(values)
 
     def _encode_sync(self, chunk_bytes: Buffer, chunk_spec: ArraySpec) -> Buffer:
         values = np.ascontiguousarray(chunk_bytes.as_numpy_array())
-        return chunk_spec.prototype.buffer.from_bytes(encode_chunk(self.filters, values))
+        return chunk_spec.prototype.buffer.from_bytes(bytes(encode(self.filters, values)))
 
     async def _decode_single(self, chunk_bytes: Buffer, chunk_spec: ArraySpec) -> Buffer:
         return await asyncio.to_thread(self._decode_sync, chunk_bytes, chunk_spec)

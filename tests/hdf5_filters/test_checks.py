@@ -2,11 +2,11 @@ import bz2
 
 import pytest
 
-from shadowzarr.hdf5_filters.checks import has_size, input_check, size_by_values
+from shadowzarr.hdf5_filters.checks import has_size, input_check
 
 
-def complaint(data, number, values=(), nbytes=4000, packed=None):
-    return input_check(number, values, nbytes, packed)(memoryview(data))
+def complaint(data, number, values=(), nbytes=4000):
+    return input_check(number, values, nbytes)(memoryview(data))
 
 
 def test_the_size_of_all():
@@ -34,10 +34,15 @@ def test_scale_offset_needs_its_bits():
     assert "40 bits" in complaint((40).to_bytes(4, "little") + bytes(5000), 6, values)
 
 
+def test_scale_offset_that_keeps_all_bits_has_no_header():
+    assert input_check(6, (2, 32, 1000, 0, 4, 1, 0, 0), 4000) is None
+
+
 def test_n_bit_needs_what_it_packs():
-    assert complaint(bytes(10), 5, packed=10) == ""
-    assert "10 are needed" in complaint(bytes(9), 5, packed=10)
-    assert input_check(5, (8, 1, 10, 1, 4), 40) is None
+    values = (8, 0, 10, 1, 4, 0, 20, 7)
+    assert complaint(bytes(25), 5, values) == ""
+    assert "25 are needed" in complaint(bytes(24), 5, values)
+    assert input_check(5, (8, 1, 10, 1, 4, 0, 32, 0), 40) is None
 
 
 def test_bzip2_has_to_end():
@@ -45,6 +50,7 @@ def test_bzip2_has_to_end():
     assert complaint(stored, 307) == ""
     assert complaint(stored[:-1], 307) == "it is truncated"
     assert complaint(b"no bzip2 at all", 307).startswith("bzip2: ")
+    assert "makes more than" in complaint(bz2.compress(bytes(10**8)), 307)
 
 
 def test_blosc_says_how_long_it_is():
@@ -75,10 +81,3 @@ def test_bitshuffle_has_a_tail_that_is_no_block():
     assert "truncated" in complaint(whole[:-1], 32008, values, 22)
     assert "header" in complaint(header[:-1] + b"\x03" + bytes(50), 32008, values, 22)
     assert input_check(32008, (0, 5, 2, 0, 0), 22) is None
-
-
-def test_sizes_that_filters_allocate_by_themselves():
-    assert size_by_values(6, (2, 0, 1000, 0, 4)) == 4000
-    assert size_by_values(5, (8, 0, 1000, 1, 4)) == 4000
-    assert size_by_values(5, (8, 1, 1000, 1, 4)) is None
-    assert size_by_values(1, (4, 4, 4, 4, 4)) is None

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from h5py import h5p
 
+from ...hdf5_filters.availability import missing_filter
 from ...hdf5_filters.names import (
     BITSHUFFLE,
     BLOSC,
@@ -31,7 +32,6 @@ from ...hdf5_filters.names import (
     Filters,
     codec_entry,
     filter_name,
-    missing_filter,
 )
 
 _BLOSC_COMPRESSORS = {0: "blosclz", 1: "lz4", 2: "lz4hc", 4: "zlib", 5: "zstd"}
