@@ -70,6 +70,21 @@ class RetryPolicy:
 DEFAULT_RETRIES = RetryPolicy()
 
 
+class PastTheEndError(ShortReadError):
+    """Status 416: the file ends before the range.
+
+    Attributes
+    ----------
+    total : int or None
+        Size of the file, when the server said it.
+    etag : str or None
+        Its ETag, when the server said it.
+    """
+
+    total: int | None = None
+    etag: str | None = None
+
+
 @dataclass(slots=True)
 class Retries:
     """The tries of one request.

@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import re
 from urllib.parse import parse_qs, unquote, urlsplit, urlunsplit
-from urllib.request import url2pathname
 
 from ..errors import UsageError
 from .archives import Archive, archive_named, asset_address, download_url, known_archives
@@ -98,6 +97,8 @@ def _scheme(location: str) -> str:
 
 
 def _from_file_url(url: str) -> str:
+    from urllib.request import url2pathname  # few sources are such URLs, and it imports much
+
     parts = urlsplit(url)
     if parts.netloc not in {"", "localhost"}:
         raise UsageError(f"{url!r} names another host; expected file:///absolute/path")

@@ -17,6 +17,7 @@ from collections.abc import Callable, Sequence
 
 from ..errors import ReadError
 from ..refs.byte_range import FileRange
+from . import urllib3_transport  # noqa: F401 - not loaded inside readinto: it may wait for a thread
 from .batches import plan_batch
 from .kept_ranges import KeptRanges
 from .locations import without_query

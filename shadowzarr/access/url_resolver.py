@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, urljoin, urlsplit
 from weakref import WeakKeyDictionary
 
@@ -25,7 +26,9 @@ from ..errors import (
 from .archives import Archive, api_key, archive_of, asset_address, authorization
 from .http_client import Retries, RetryPolicy, error_for_status
 from .locations import without_query
-from .urllib3_transport import Reply, Urllib3Transport
+
+if TYPE_CHECKING:
+    from .urllib3_transport import Reply, Urllib3Transport
 
 KEEP = 600.0
 """Seconds that a signed URL is kept; the archive signs for six hours."""
@@ -46,13 +49,13 @@ class UrlResolver:
 
     Parameters
     ----------
-    transport : Urllib3Transport
-        What asks.
+    transport : callable
+        Gives what asks, when it is first needed.
     policy : callable
         Gives the retry policy for a request.
     """
 
-    def __init__(self, transport: Urllib3Transport, policy: Callable[[], RetryPolicy]) -> None:
+    def __init__(self, transport: Callable[[], Urllib3Transport], policy: Callable[[], RetryPolicy]) -> None:
         self._transport = transport
         self._policy = policy
         self._resolved: dict[str, _Resolved] = {}
@@ -126,7 +129,7 @@ class UrlResolver:
     def _follow(self, url: str) -> str:
         asked = url
         for _ in range(_MAX_HOPS):
-            reply = self._transport.ask(asked, {"Range": "bytes=0-0", **authorization(asked)})
+            reply = self._transport().ask(asked, {"Range": "bytes=0-0", **authorization(asked)})
             if reply.status in {200, 206}:
                 return asked  # a server that sends the bytes itself
             if reply.status not in _REDIRECTS:

@@ -16,9 +16,16 @@ from typing import Final
 import urllib3
 from urllib3.exceptions import HTTPError, LocationValueError, MaxRetryError, ResponseError, SSLError
 
-from ..errors import ReadError, ShadowzarrError, ShortReadError, TransientReadError
+from ..errors import ReadError, ShadowzarrError, TransientReadError
 from ..refs.byte_range import FileRange
-from .http_client import CONNECT_TIMEOUT, READ_TIMEOUT, error_for_status, range_ignored, user_agent
+from .http_client import (
+    CONNECT_TIMEOUT,
+    READ_TIMEOUT,
+    PastTheEndError,
+    error_for_status,
+    range_ignored,
+    user_agent,
+)
 from .locations import without_query
 from .source_identity import RangeAnswer
 
@@ -44,21 +51,6 @@ class _Connections(threading.local):
             timeout=urllib3.Timeout(connect=CONNECT_TIMEOUT, read=READ_TIMEOUT),
             headers={"User-Agent": user_agent(), "Accept-Encoding": "identity"},
         )
-
-
-class PastTheEndError(ShortReadError):
-    """Status 416: the file ends before the range.
-
-    Attributes
-    ----------
-    total : int or None
-        Size of the file, when the server said it.
-    etag : str or None
-        Its ETag, when the server said it.
-    """
-
-    total: int | None = None
-    etag: str | None = None
 
 
 class Urllib3Transport:
