@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -30,6 +31,7 @@ def served(folder: Path, port: int, *, latency: float, bandwidth: float | None) 
     bandwidth : float or None
         Bytes per second of all connections together.
     """
+    signal.signal(signal.SIGTERM, _leave)
     command = [sys.executable, "-m", "benchmarks.serving.serve", str(folder), str(port), str(latency)]
     if bandwidth is not None:
         command.append(str(bandwidth))
@@ -44,6 +46,11 @@ def served(folder: Path, port: int, *, latency: float, bandwidth: float | None) 
             yield f"http://127.0.0.1:{line.split()[1]}"
         finally:
             process.kill()
+
+
+def _leave(number: int, _: object) -> None:
+    """End in order when asked to, so that no process is left behind."""
+    raise SystemExit(128 + number)
 
 
 def clear_log(address: str) -> None:
