@@ -14,7 +14,7 @@ import zarr
 from . import mappings
 from .attributes import Optional
 from .dimension_scales import wanted_names
-from .fill_values import same_fill
+from .fill_values import same_fill, states_fill
 from .kinds import Form, Kind, all_uses, describe, fits_struct, is_bytes, kind_of, misread, shown_by
 from .marks import marks
 from .members import Member, WrongMembersError, take_members
@@ -139,6 +139,7 @@ class _Comparison:
         self._choice = choice
         self._tally = structure.tally
         self._met_bytes = False
+        self._shows_fill = True
 
     def use_readable(self) -> None:
         """Read values where h5py, or we, may read them."""
@@ -282,13 +283,19 @@ class _Comparison:
         if defined == h5py.h5d.FILL_VALUE_UNDEFINED or (never and not same_fill(kind, fill, node)):
             self._tally.used(mappings.UNDEFINED_FILL)
             fill = np.zeros_like(fill)
-        if not same_fill(kind, fill, node):
-            self._tally.differ(self._path, "fill value", fill, node.metadata.to_dict().get("fill_value"))
+        if same_fill(kind, fill, node):
+            return
+        stated = self._structure.references.nodes[self._path].metadata.get("fill_value")
+        if states_fill(np.asarray(fill).reshape(-1)[0] if kind.axes else fill, stated):
+            self._tally.used(mappings.FILL_PAYLOAD)
+            self._shows_fill = False
+        else:
+            self._tally.differ(self._path, "fill value", fill, stated)
 
     def _regions(self, node: zarr.Array[Any], itemsize: int) -> Iterator[Region]:
         """What is compared; of a large array only chunks that hold something."""
         shape, chunk_shape = node.shape, node.chunks
-        if self._choice.mode == "full":
+        if self._choice.mode == "full" and self._shows_fill:
             rfs = self._structure.references.rfs
             stored = stored_coordinates(rfs, self._path, self._dataset, shape, chunk_shape, itemsize)
             if stored is not None:

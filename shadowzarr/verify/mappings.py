@@ -42,6 +42,7 @@ COMPOUND_PADDING: Final = "compound_padding"
 NAMED_DATATYPE: Final = "named_datatype"
 WIDE_FLOAT: Final = "wide_float"
 NEVER_WRITTEN: Final = "never_written"
+FILL_PAYLOAD: Final = "fill_payload"
 UNDEFINED_FILL: Final = "undefined_fill"
 DATA_TYPE_ATTRIBUTE: Final = "data_type_attribute"
 
@@ -80,6 +81,7 @@ MAPPINGS: Final[dict[str, str]] = {
     TYPE_ATTRIBUTE: "an attribute of a datatype stored as an object is in the section hdf5 of the document",
     WIDE_FLOAT: "a floating-point number wider than 64 bits is float64, when that holds its value",
     UNDEFINED_FILL: "a dataset whose fill value is undefined, or never written, may have zero",
+    FILL_PAYLOAD: "a NaN fill value that zarr does not keep is stated bit for bit, and no chunk shows it",
     NEVER_WRITTEN: "chunks of a large array that neither side stores are its fill value, and not read",
     DATA_TYPE_ATTRIBUTE: "_DTYPE names the data type",
 }

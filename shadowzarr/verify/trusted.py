@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import math
 from collections.abc import Iterator
 from typing import Any
 
 import h5py
-import numpy as np
 import zarr
 from h5py import h5s
 
@@ -151,11 +151,11 @@ def _common(region: Region, ours: Bounds) -> Region | None:
 
 def _is_moved(virtual: h5s.SpaceID, source: h5s.SpaceID, ours: Bounds, theirs: Bounds) -> bool:
     """Whether a mapping takes a solid box of the source as it is."""
-    sizes = [np.subtract(last, first) + 1 for first, last in (ours, theirs)]
-    return bool(
-        np.array_equal(*sizes)
-        and all(int(np.prod(sizes[0])) == space.get_select_npoints() for space in (virtual, source))
+    mine, other = (
+        tuple(end - start + 1 for start, end in zip(first, last, strict=True))
+        for first, last in (ours, theirs)
     )
+    return mine == other and all(math.prod(mine) == space.get_select_npoints() for space in (virtual, source))
 
 
 def _moved(common: Region, ours: Bounds, theirs: Bounds) -> Region:

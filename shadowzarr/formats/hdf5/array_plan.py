@@ -80,6 +80,8 @@ class ArrayPlan:
         What was changed on the way.
     dimension_names : tuple of (str or None)
         Names of the dataset's axes; empty when none has one.
+    lost_fill : bytes, optional
+        The fill value as a chunk holds it, when zarr does not read it back from ``fill_value``.
     """
 
     shape: tuple[int, ...]
@@ -95,20 +97,22 @@ class ArrayPlan:
     inline: dict[Coordinates, bytes] = field(default_factory=dict)
     converted: list[str] = field(default_factory=list)
     dimension_names: tuple[str | None, ...] = ()
+    lost_fill: bytes | None = None
 
     @property
     def count(self) -> int:
         """Number of chunks that are located or held."""
-        located = sum(len(table) for table in self._tables())
+        located = sum(len(table) for table in self.tables())
         return located + len(self.inline) + (self.slabs.count if self.slabs else 0)
 
     @property
     def nbytes(self) -> int:
         """Bytes of the files that the plan refers to."""
-        located = sum(int(table.nbytes.sum()) for table in self._tables())
+        located = sum(int(table.nbytes.sum()) for table in self.tables())
         return located + (self.slabs.length * self.slabs.count if self.slabs else 0)
 
-    def _tables(self) -> list[ChunkTable]:
+    def tables(self) -> list[ChunkTable]:
+        """The chunks that are in files, but for those in one piece."""
         return [*([self.chunks] if self.chunks is not None else []), *(table for _, table in self.elsewhere)]
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from .array_plan import ArrayPlan
 from .dataset_values import DatasetValues, padded
 from .dtypes import DType, NotInPlaceError, bytes_codec, check_parts, flattened, struct_marks, zarr_data_type
-from .fill_values import json_fill, stored_fill
+from .fill_values import bits_that_zarr_loses, json_fill, stored_fill
 from .inline_budget import InlineBudget
 from .reasons import CannotRepresentError
 
@@ -40,6 +40,7 @@ def plan_copy(values: DatasetValues, budget: InlineBudget) -> ArrayPlan:
         [bytes_codec(target)],
         json_fill(fill),
         struct_marks(target),
+        lost_fill=bits_that_zarr_loses(fill),
     )
     for region in values.regions():
         part = narrowed(values.read(region), target)

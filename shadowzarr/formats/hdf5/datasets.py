@@ -34,6 +34,7 @@ from .raw_files import plan_raw
 from .reasons import CannotRepresentError, reading
 from .references import ReferenceResolver
 from .virtual import plan_virtual
+from .written_out import hold_missing
 
 NULL_DATASPACE = "_NULL_DATASPACE"
 """Attribute of the empty array that a dataset with a null dataspace becomes."""
@@ -62,6 +63,7 @@ def plan_dataset(dataset: h5py.Dataset, path: str, context: DatasetContext) -> P
     plan = _plan(dataset, path, context)
     if isinstance(plan, ArrayPlan):
         plan.dimension_names = names
+        hold_missing(plan, context.budget)
     return plan
 
 

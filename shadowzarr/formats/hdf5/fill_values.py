@@ -15,6 +15,9 @@ from h5py import h5d, h5p
 from .dtypes import DType
 from .reasons import CannotRepresentError, reading
 
+_QUIET = {2: 0x7E00, 4: 0x7FC00000}
+"""Exponent and highest bit of the fraction, which a NaN that does not signal has set."""
+
 
 def stored_fill(properties: h5p.PropDCID, dtype: DType) -> np.ndarray[Any, DType]:
     """The value that HDF5 shows where nothing was written.
@@ -90,6 +93,35 @@ def json_fill(value: Any) -> Any:
             return str(value)
         case _:
             return base64.b64encode(np.asarray(value).tobytes().rstrip(b"\0" * (dtype.kind == "S"))).decode()
+
+
+def bits_that_zarr_loses(fill: np.ndarray[Any, DType]) -> bytes | None:
+    """A fill value whose JSON form zarr-python does not read back bit for bit; None when it does.
+
+    It reads the hexadecimal form of a NaN into a double (3.4 and before): a signalling NaN of 32 bits becomes
+    a quiet one, and one of 16 bits keeps its sign alone.
+
+    Parameters
+    ----------
+    fill : numpy.ndarray
+        Zero-dimensional, as the array's chunks hold it.
+    """
+    return None if _is_kept(fill) else fill.tobytes()
+
+
+def _is_kept(value: np.ndarray[Any, DType]) -> bool:
+    dtype = value.dtype
+    if dtype.names is not None:
+        return all(_is_kept(np.asarray(value[name])) for name in dtype.names)
+    if dtype.kind == "c":
+        return _is_kept(np.asarray(value.real)) and _is_kept(np.asarray(value.imag))
+    if dtype.kind != "f" or dtype.itemsize not in _QUIET:
+        return True
+    bits = np.asarray(value).astype(dtype.newbyteorder("="), copy=False).view(f"u{dtype.itemsize}")
+    nans = bits[np.isnan(value)]
+    quiet = _QUIET[dtype.itemsize]
+    kept = nans & quiet == quiet if dtype.itemsize > 2 else nans & 0x7FFF == quiet
+    return bool(np.all(kept))
 
 
 def _float(value: np.ndarray[Any, DType]) -> float | str:

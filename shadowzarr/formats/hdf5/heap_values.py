@@ -7,6 +7,7 @@ give. Text becomes ``string``; references become the paths of their targets; a c
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -19,7 +20,7 @@ from .array_plan import ArrayPlan
 from .copies import narrowed, packed_dtype
 from .dataset_values import DatasetValues, Region, padded
 from .dtypes import DType, bytes_codec, struct_marks, zarr_data_type
-from .fill_values import is_shown, json_fill
+from .fill_values import bits_that_zarr_loses, is_shown, json_fill
 from .inline_budget import InlineBudget
 from .reasons import CannotRepresentError, reading
 from .references import ReferenceResolver
@@ -30,6 +31,7 @@ MIN_FIELD_CHARACTERS = 512
 TEXT_CODEC: dict[str, Any] = {"name": "vlen-utf8", "configuration": {}}
 BYTES_CODEC: dict[str, Any] = {"name": "vlen-bytes", "configuration": {}}
 _BYTES_PER_TEXT = 64  # a guess; only the number of texts per chunk depends on it
+_LEAST_BYTES = 4  # its length comes before a text
 _BYTES_PER_ADDRESS = 8
 
 
@@ -39,11 +41,11 @@ def plan_text(values: DatasetValues, budget: InlineBudget) -> ArrayPlan:
     When an element is not valid UTF-8 the array becomes bytes, unchanged: ``null_terminated_bytes`` for
     text of fixed length, ``variable_length_bytes`` otherwise.
     """
-    budget.check(values.written_elements())
-    axes = values.dtype.shape
+    axes, length = values.dtype.shape, _fixed_length(values)
+    budget.check(values.written_elements() * math.prod(axes) * max(_LEAST_BYTES, length or 0))
     found = {(*region.coordinates, *(0,) * len(axes)): values.read(region) for region in values.regions()}
     shape, chunk_shape = (*values.shape, *axes), (*values.chunk_shape, *axes)
-    plan = plan_texts(chunk_shape, found, shape, _text_fill(values), _fixed_length(values))
+    plan = plan_texts(chunk_shape, found, shape, _text_fill(values), length)
     budget.charge(list(plan.inline.values()))
     return plan
 
@@ -163,6 +165,7 @@ def plan_table(values: DatasetValues, resolver: ReferenceResolver, budget: Inlin
         [bytes_codec(dtype)],
         json_fill(fill),
         struct_marks(dtype),
+        lost_fill=bits_that_zarr_loses(fill),
     )
     references = [
         column.path[0] for column in columns if column.kind == "reference" and len(column.path) == 1

@@ -20,7 +20,7 @@ from .chunk_codecs import decode, encode
 from .dataset_context import DatasetContext
 from .dataset_values import padded
 from .dtypes import DType, bytes_codec, struct_marks, zarr_data_type
-from .fill_values import json_fill, stored_fill
+from .fill_values import bits_that_zarr_loses, json_fill, stored_fill
 from .h5_chunk_utils import (
     ChunkTable,
     chunk_locations,
@@ -98,6 +98,7 @@ class InPlace:
             [bytes_codec(self._base)],
             json_fill(self._fill),
             struct_marks(self._base),
+            lost_fill=bits_that_zarr_loses(self._fill),
         )
 
     def _held(self, *, must: bool) -> ArrayPlan | None:

@@ -38,10 +38,15 @@ class InlineBudget:
     def check(self, nbytes: int) -> None:
         """Refuse, before anything is read, what would not fit in memory.
 
+        Parameters
+        ----------
+        nbytes : int
+            The least that the values need uncompressed.
+
         Raises
         ------
         CannotRepresentError
-            When ``nbytes`` uncompressed bytes are too many.
+            When they are too many.
         """
         if self.raw + nbytes > _EXPANSION * self.limit:
             raise self._refusal(nbytes)
@@ -57,7 +62,7 @@ class InlineBudget:
         raw = sum(map(len, chunks))
         self.check(raw)
         large = any(len(chunk) >= COMPRESS_INLINE_FROM for chunk in chunks)
-        size = sum(len(Zstd(level=3).encode(chunk)) for chunk in chunks) if large else raw
+        size = _compressed(chunks) if large else raw
         if self.used + size > self.limit:
             raise self._refusal(size)
         self.used += size
@@ -65,6 +70,12 @@ class InlineBudget:
 
     def _refusal(self, nbytes: int) -> CannotRepresentError:
         return CannotRepresentError(
-            f"its values ({nbytes:,} bytes) have to be held in the document, and inline_limit "
+            f"its values (at least {nbytes:,} bytes) have to be held in the document, and inline_limit "
             f"({self.limit:,} bytes in all, {self.used:,} used) does not allow it"
         )
+
+
+def _compressed(chunks: list[bytes]) -> int:
+    """Bytes of all chunks compressed; the same one may be there many times."""
+    sizes = {number: len(Zstd(level=3).encode(chunk)) for number, chunk in {id(c): c for c in chunks}.items()}
+    return sum(sizes[id(chunk)] for chunk in chunks)

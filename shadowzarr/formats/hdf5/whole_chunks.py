@@ -133,7 +133,7 @@ def _difference(tid: h5t.TypeID, address: int) -> int:
         case h5t.STRING if tid.is_variable_str():
             return 4 + address + 4 - int(tid.get_size())
         case h5t.ARRAY:
-            return math.prod(tid.get_array_dims()) * _difference(tid.get_super(), address)
+            return int(math.prod(tid.get_array_dims())) * _difference(tid.get_super(), address)
         case h5t.COMPOUND:
             return sum(_difference(tid.get_member_type(n), address) for n in range(tid.get_nmembers()))
         case h5t.REFERENCE:

@@ -1,4 +1,4 @@
-"""Chunks that are not whole: in sources of virtual datasets, at unfiltered edges, beyond the end of the file."""
+"""Chunks that are not whole: of sources of virtual datasets, at unfiltered edges, beyond the end of a file."""
 
 import ctypes
 import struct
