@@ -1,6 +1,6 @@
 """What makes a source file the same file: its size and ETag, and checks of answers against them.
 
-Pure: answers come from the transports, descriptions from `sources`.
+Answers come from the transports, descriptions from `sources`; nothing is read here.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from ..errors import ShortReadError, SourceChangedError
 from ..refs.byte_range import FileRange
 from .locations import without_query
+from .watched import bytes_came
 
 type Buffer = bytes | memoryview
 
@@ -90,6 +91,7 @@ def check_answer(answer: RangeAnswer, wanted: FileRange | None, url: str, source
     ShortReadError
         When the length is not the one asked for. It counts as transient when the file is long enough.
     """
+    bytes_came()  # every answer of a server passes here
     if source is not None:
         check_identity(source, size=answer.total, etag=answer.etag)
     expected = answer.total if wanted is None else wanted.length

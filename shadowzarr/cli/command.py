@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import contextlib
 import logging
-import os
 import sys
 import traceback
 from collections.abc import Iterator, Sequence
@@ -20,6 +19,7 @@ from cyclopts import App, CycloptsError
 
 from ..errors import ShadowzarrError
 from . import supervised
+from .streams import give_up, is_lost, write_anything
 from .usage import CALLED_WRONGLY, one_line, usage_text
 
 FAILED: Final = 1
@@ -80,20 +80,30 @@ def main(arguments: Sequence[str] | None = None) -> int:
     debug = DEBUG in given
     if debug:
         given.remove(DEBUG)
+    if sys.stdout is None:
+        return _fail("standard output is closed; give it a place, such as /dev/null", FAILED, debug=False)
+    write_anything(sys.stdout)
+    code = _run(given, debug=debug, own_process=arguments is None)
     try:
-        if arguments is None and supervised.is_wanted(given):
+        sys.stdout.flush()
+    except OSError as error:
+        return code if code == INTERRUPTED else _lost(error, debug=debug)
+    return code
+
+
+def _run(given: list[str], *, debug: bool, own_process: bool) -> int:
+    try:
+        if own_process and supervised.is_wanted(given):
             return supervised.run([*given, *[DEBUG] * debug])
         with _notices():
             code = _app(given)(given, exit_on_error=False, print_error=False)
-        sys.stdout.flush()
     except KeyboardInterrupt:
         return INTERRUPTED
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for the flush at exit
-        return FAILED
     except CycloptsError as error:
         return _fail(usage_text(error, command="shadowzarr"), CALLED_WRONGLY, debug=debug)
     except Exception as error:  # noqa: BLE001 - the one place where an error becomes a message
+        if is_lost(error):
+            return _lost(error, debug=debug)
         return _fail(_message(error), FAILED, debug=debug)
     return code if isinstance(code, int) else 0
 
@@ -113,6 +123,14 @@ def _notices() -> Iterator[None]:
         _WAITING.setLevel(before)
 
 
+def _lost(error: OSError, *, debug: bool) -> int:
+    """End when what is printed cannot be written."""
+    give_up(sys.stdout)
+    if isinstance(error, BrokenPipeError):
+        return FAILED  # whoever reads has seen enough
+    return _fail(f"standard output: {error.strerror or error}", FAILED, debug=debug)
+
+
 def _message(error: Exception) -> str:
     """What an error says, in one line that stands by itself."""
     text = one_line(str(error))
@@ -127,7 +145,10 @@ def _fail(message: str, code: int, *, debug: bool) -> int:
     if debug:
         _show_causes(sys.exception())
         traceback.print_exc()
-    print(f"shadowzarr: error: {message}", file=sys.stderr)
+    with contextlib.suppress(OSError):  # there is nowhere to say it
+        if sys.stderr is None:
+            return code
+        print(f"shadowzarr: error: {message}", file=sys.stderr, flush=True)
     return code
 
 

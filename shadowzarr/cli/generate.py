@@ -11,8 +11,10 @@ from typing import Annotated, Any, Literal
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
+from ..access.watched import allow
 from ..formatting import format_bytes, format_count
 from .left_out import document_name, left_out_lines
+from .stall import TIMEOUT, Timeout
 
 LEFT_OUT_CODE = 3
 """The exit code when the references leave something out."""
@@ -41,6 +43,7 @@ def generate(
     inline_limit: Annotated[int, Parameter(validator=Number(gte=0))] = 64 * 2**20,
     allow_external: Annotated[bool, Parameter(negative="")] = False,
     force: Annotated[bool, Parameter(negative="")] = False,
+    timeout: Timeout = TIMEOUT,
 ) -> int:
     """Write references for an HDF5 file.
 
@@ -68,7 +71,10 @@ def generate(
         Read other files that the HDF5 file names, also outside its folder.
     force
         Replace OUT when it holds references. Anything else is never replaced.
+    timeout
+        Seconds that one object may take without a byte being read, before the command gives up; 0 for ever.
     """
+    allow(timeout)
     _check_output(out, force=force, sources=(source, local_hdf5_path))
     from ..formats.hdf5.generate import generate_rfs
     from ..write import write_rfs

@@ -6,6 +6,9 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
+from ..access.watched import allow
+from .stall import TIMEOUT, Timeout
+
 LEFT_OUT_CODE = 3
 """The exit code when something of the original is not in the new file."""
 
@@ -16,6 +19,7 @@ def to_hdf5(
     *,
     force: Annotated[bool, Parameter(negative="")] = False,
     json: Annotated[bool, Parameter(negative="")] = False,
+    timeout: Timeout = TIMEOUT,
 ) -> int:
     """Write the HDF5 file that references describe.
 
@@ -31,7 +35,10 @@ def to_hdf5(
         Replace OUT when it exists.
     json
         Print the whole report as JSON.
+    timeout
+        Seconds that one object may take without a byte being read, before the command gives up; 0 for ever.
     """
+    allow(timeout)
     from ..export.to_hdf5 import to_hdf5 as write
 
     report = write(refs, out, overwrite=force)

@@ -6,6 +6,9 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
+from ..access.watched import allow
+from .stall import TIMEOUT, Timeout
+
 
 def verify(
     refs: str,
@@ -16,6 +19,7 @@ def verify(
     strict: Annotated[bool, Parameter(negative="")] = False,
     allow_external: Annotated[bool, Parameter(negative="")] = False,
     json: Annotated[bool, Parameter(negative="")] = False,
+    timeout: Timeout = TIMEOUT,
 ) -> int:
     """Compare references with the file that they describe.
 
@@ -38,7 +42,10 @@ def verify(
         Read other files that the HDF5 file names, also outside its folder.
     json
         Print the whole report as JSON.
+    timeout
+        Seconds that one object may take without a byte being read, before the command gives up; 0 for ever.
     """
+    allow(timeout)
     from ..verify import verify_rfs
 
     report = verify_rfs(

@@ -12,6 +12,7 @@ import h5py
 
 from ..access.locations import canonical, without_query
 from ..access.source_identity import Source, check_identity
+from ..access.watched import working_on
 from ..errors import SourceChangedError, UsageError
 from ..refs.document import Rfs
 from .attributes import Optional, compare_attributes
@@ -127,6 +128,7 @@ def _compare(original: Original, references: References, tally: Tally, choice: C
     structure = walk(original, references, tally)
     specifications = _specifications(structure)
     for pair in structure.pairs:
+        working_on(f"/{pair.path.strip('/')}")
         if isinstance(pair.item, h5py.Group):
             _compare_group(structure, pair)
         else:

@@ -13,6 +13,7 @@ from typing import Any
 
 import h5py
 
+from ..access.watched import working_on
 from . import mappings
 from .neighbours import NotToBeReadError
 from .original import READ_ERRORS, Child, Identity, LinkKind, Original, decoded_name, raw_name
@@ -106,6 +107,7 @@ def _are_groups(structure: Structure, pair: Pair) -> bool:
 
 def _walk_group(structure: Structure, group: Pair) -> None:
     names = set()
+    working_on(f"/{group.path.strip('/')}")
     children, failure = _readable_children(structure, group)
     if failure:
         entry = structure.references.skipped.at(group.path)

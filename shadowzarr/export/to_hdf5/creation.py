@@ -19,8 +19,11 @@ from ...hdf5_types.spaces import UNLIMITED, dims_of, space_from_json
 from .nursery import Nursery
 from .report import ToHdf5Report
 
-PROBLEMS = (OSError, RuntimeError, ValueError, TypeError, KeyError, OverflowError)
-"""What h5py raises for what HDF5 cannot do."""
+PROBLEMS = (
+    *(ArithmeticError, AttributeError, LookupError, MemoryError),
+    *(OSError, RuntimeError, TypeError, ValueError),
+)
+"""What h5py and numpy raise for what HDF5 cannot do, and for descriptions that are none."""
 
 _CHUNK_BYTES = 2**20
 

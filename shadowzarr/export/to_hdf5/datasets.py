@@ -8,7 +8,7 @@ what was written.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -68,6 +68,8 @@ class DatasetWriter:
         The objects of the new file.
     report : ToHdf5Report
         Collects what was done.
+    check : callable
+        Raises when the file could not be written.
     """
 
     def __init__(
@@ -78,7 +80,9 @@ class DatasetWriter:
         tid: h5t.TypeID,
         references: References,
         report: ToHdf5Report,
+        check: Callable[[], None],
     ) -> None:
+        self._check_output = check
         self._nursery = nursery
         self._path = path
         self._described = described
@@ -177,6 +181,7 @@ class DatasetWriter:
         for place, data in chunks.stored():
             start = tuple(c * edge for c, edge in zip(place[:rank], edges, strict=True))
             self.id.write_direct_chunk(start, data)
+            self._check_output()
             self._report.chunks_copied += 1
 
     def _write_sequences(self, references: References) -> None:
@@ -185,10 +190,13 @@ class DatasetWriter:
         row = math.prod(dims[1:])
         rows = dims[0] if dims else 1
         step = max(1, _ROWS_AT_ONCE // max(1, row))
-        for start in range(0, rows if row else 0, step):
+        last = self._described.last_row(f"{name}/offsets") // max(1, row)
+        for start in range(0, min(rows, last) if row else 0, step):
             stop = min(rows, start + step)
             ends = np.asarray(offsets[start * row : stop * row + 1]).tolist()
             items = np.asarray(values[ends[0] : ends[-1]])
+            if not (np.diff(ends) >= 0).all():
+                raise ValueError("its sequences end before they begin")
             count = (stop - start, *dims[1:]) if dims else ()
             memory = sequences_to_memory(self._tid, [end - ends[0] for end in ends], items, references)
             self._put(memory.reshape(count), Region((start, *(0,) * len(dims[1:])) if dims else (), count))
@@ -212,6 +220,7 @@ class DatasetWriter:
         finally:
             if writes_a_copy():
                 release(element_type(self._tid)[0], values)
+        self._check_output()
         self._report.pieces_written += 1
         self._check(values, memory_space, space, memory_type)
 

@@ -19,7 +19,9 @@ from ...hdf5_types.defaults import CONVENTION, IN_PARTS, RAGGED, chunk_shape, de
 from ...hdf5_types.names import name_to_text, text_to_path
 from ...refs.chunk_key import METADATA_NAME, metadata_key, parse_chunk_key
 from ...refs.gen import array_path
+from ...refs.zarr_metadata import chunk_grid_shape
 from ...store.rfs_store import RfsStore
+from .check_section import check_section
 
 MISSING: Any = object()
 
@@ -36,6 +38,7 @@ class DescribedFile:
     def __init__(self, store: RfsStore) -> None:
         self.store = store
         self.section: Mapping[str, Any] = store.rfs.get("hdf5") or {}
+        check_section(self.section)
         self._objects: Mapping[str, Any] = self.section.get("objects", {})
         self._nodes: dict[str, dict[str, Any]] = {}
         self._listed: dict[str, list[tuple[int, ...]]] = {}
@@ -157,7 +160,19 @@ class DescribedFile:
         is_computed = name in rfs.get("indexes", {}) or any(
             array_path(entry) == name for entry in rfs.get("gen", [])
         )
-        return sorted(sync(self._all_chunks(name)) if is_computed else self._listed.get(name, []))
+        listed = sync(self._all_chunks(name)) if is_computed else self._listed.get(name, [])
+        grid = chunk_grid_shape(*self._extents(name))
+        return sorted(place for place in listed if _is_inside(place, grid))
+
+    def last_row(self, name: str) -> int:
+        """How far the chunks reach that the document has of an array of one axis."""
+        places, (shape, edges) = self.chunks(name), self._extents(name)
+        return min(shape[0], (places[-1][0] + 1) * edges[0]) if places else 0
+
+    def _extents(self, name: str) -> tuple[list[int], list[int]]:
+        """Shape and chunk shape of an array."""
+        metadata = self._metadata(name)
+        return metadata["shape"], chunk_shape(metadata)
 
     async def _all_chunks(self, name: str) -> list[tuple[int, ...]]:
         """With those of rules and chunk indexes."""
@@ -200,6 +215,10 @@ class DescribedFile:
 def _path_of(name: str) -> str:
     """Path of an object by the name of its node, as the section writes it."""
     return "/" + "/".join(name_to_text(part.encode("utf-8", "surrogateescape")) for part in name.split("/"))
+
+
+def _is_inside(place: tuple[int, ...], grid: tuple[int, ...]) -> bool:
+    return len(place) == len(grid) and all(c < extent for c, extent in zip(place, grid, strict=True))
 
 
 def _attribute(described: Any) -> Mapping[str, Any]:

@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import h5py
-from h5py import h5f, h5g, h5o, h5p, h5t
+from h5py import h5f, h5fd, h5g, h5o, h5p, h5t
 
 from ...access.locations import is_remote, local_path
-from ...errors import OutputError, ShadowzarrError
+from ...access.watched import making, working_on
+from ...errors import InvalidReferencesError, OutputError, ShadowzarrError
 from ...hdf5_types.names import path_to_text, text_to_name
 from ...hdf5_types.properties import set_orders
 from ...hdf5_types.text import json_to_bytes
@@ -27,6 +28,7 @@ from .datasets import DatasetWriter
 from .described import DescribedFile
 from .links import write_links
 from .nursery import Nursery
+from .output import Output
 from .references import NewReferences
 from .report import ToHdf5Report
 
@@ -78,13 +80,21 @@ def to_hdf5(
     _check_no_source(target, rfs)
     store = RfsStore(rfs, **{**options, "strict_json": True})
     temporary = target.with_name(f".{target.name}.{os.getpid()}.tmp")
+    making(temporary)
     report = ToHdf5Report(str(target))
     try:
         _NewFile(temporary, DescribedFile(store), report).write()
         _check(target, overwrite=overwrite)
         temporary.replace(target)
+    except ShadowzarrError:
+        raise
+    except PROBLEMS as error:  # what concerns one object alone is left out of the file, not raised
+        raise InvalidReferencesError(
+            f"these references cannot be written as an HDF5 file ({type(error).__name__}: {error})"
+        ) from error
     finally:
-        temporary.unlink(missing_ok=True)
+        with contextlib.suppress(OSError, ValueError):  # a name that no file can have is not there
+            temporary.unlink(missing_ok=True)
     return report
 
 
@@ -132,9 +142,16 @@ class _NewFile:
 
     def write(self) -> None:
         try:
-            self._file = _create(self._place, self._described)
-        except OSError as error:
+            output = Output(self._place, Path(self._report.path))
+        except (OSError, ValueError) as error:
             raise OutputError(f"{self._place.parent} cannot be written to: {error}") from error
+        with output:
+            self._write(output)
+            output.check()
+
+    def _write(self, output: Output) -> None:
+        self._output = output
+        self._file = _create(output, self._described)
         self._references = NewReferences(self._file)
         try:
             self._nursery = Nursery(self._file, self._described.links("/"))
@@ -149,7 +166,12 @@ class _NewFile:
             self._writers.clear()
             self._objects.clear()
             self._file.close()
-        self._write_userblock()
+        self._write_userblock(output)
+
+    def _begin(self, what: str) -> None:
+        """Say what is written now, unless nothing can be written any more."""
+        working_on(what)
+        self._output.check()
 
     def _paths(self, kind: str) -> list[str]:
         return [path for path in self._described.paths if self._described.kind(path) == kind]
@@ -160,6 +182,7 @@ class _NewFile:
 
     def _make_groups(self) -> None:
         for path in self._paths("group"):
+            self._begin(path)
             if path == "/":
                 self._add(path, h5g.open(self._file, b"/"))
                 continue
@@ -185,6 +208,7 @@ class _NewFile:
 
     def _make_datasets(self) -> None:
         for path in sorted(self._paths("dataset"), key=self._is_late):
+            self._begin(path)
             try:
                 self._make_dataset(path)
             except ShadowzarrError:
@@ -201,7 +225,13 @@ class _NewFile:
         if type_json is None or shape is None:
             raise ValueError("the document does not say its datatype and shape")
         writer = DatasetWriter(
-            self._nursery, path, self._described, self._type(type_json), self._references, self._report
+            self._nursery,
+            path,
+            self._described,
+            self._type(type_json),
+            self._references,
+            self._report,
+            self._output.check,
         )
         if not writer.is_late():
             writer.write_values()
@@ -231,6 +261,7 @@ class _NewFile:
         for path, writer in self._writers.items():
             if not writer.is_late():
                 continue
+            self._begin(path)
             try:
                 writer.write_values()
             except ShadowzarrError:
@@ -240,6 +271,7 @@ class _NewFile:
 
     def _write_attributes(self) -> None:
         for path, item in self._objects.items():
+            self._begin(f"the attributes of {path}")
             write_attributes(item, path, self._described, self._type, self._references, self._report)
             comment = self._described.entry(path).get("comment")
             if comment:
@@ -258,15 +290,14 @@ class _NewFile:
             remark = self._report.change if is_there else self._report.leave_out
             remark(path, f"the {what} is not described: {item['reason']}")
 
-    def _write_userblock(self) -> None:
+    def _write_userblock(self, output: Output) -> None:
         userblock = self._described.file.get("userblock")
-        if userblock is None:
-            return
-        with self._place.open("r+b") as file:
-            file.write(json_to_bytes(userblock["bytes"])[: userblock["size"]])
+        if userblock is not None:
+            output.seek(0)
+            output.write(memoryview(json_to_bytes(userblock["bytes"])[: userblock["size"]]))
 
 
-def _create(place: Path, described: DescribedFile) -> h5f.FileID:
+def _create(output: Output, described: DescribedFile) -> h5f.FileID:
     properties = h5p.create(h5p.FILE_CREATE)
     userblock = described.file.get("userblock")
     if userblock is not None:
@@ -276,4 +307,5 @@ def _create(place: Path, described: DescribedFile) -> h5f.FileID:
     access.set_fclose_degree(h5f.CLOSE_STRONG)
     lowest = _LOWEST_VERSION.get(described.file.get("superblock", 0), h5f.LIBVER_EARLIEST)
     access.set_libver_bounds(lowest, h5f.LIBVER_LATEST)
-    return h5f.create(os.fsencode(place), h5f.ACC_EXCL, fcpl=properties, fapl=access)
+    access.set_fileobj_driver(h5fd.fileobj_driver, output)
+    return h5f.create(b"new", h5f.ACC_TRUNC, fcpl=properties, fapl=access)

@@ -16,6 +16,7 @@ from h5py import h5d, h5g, h5o
 
 from ...access.remfile import Remfile
 from ...access.sources import Source
+from ...access.watched import working_on
 from ...builder import RfsBuilder
 from ...errors import UnsupportedError, UsageError
 from ...refs.document import Rfs
@@ -252,6 +253,7 @@ class _Generation:
 
     def _add_node(self, item: Placed, specifications: str | None) -> None:
         path = absolute(item.path)
+        working_on(path)
         if item.found.kind == "datatype":
             self._builder.add_converted(
                 path, "a committed data type: no node; every dataset has its own type"
@@ -284,6 +286,7 @@ class _Generation:
 
     def _add_attributes(self, item: Placed) -> None:
         path, is_type = absolute(item.path), item.found.kind == "datatype"
+        working_on(f"the attributes of {path}")
         if path not in self.nodes and not is_type:
             return
         try:

@@ -16,6 +16,7 @@ from typing import Literal
 
 from h5py import h5d, h5f, h5g, h5l, h5o, h5t
 
+from ...access.watched import working_on
 from .object_names import (
     absolute,
     child_path,
@@ -123,6 +124,7 @@ def take_inventory(file: h5f.FileID) -> Inventory:
     todo = deque([root])
     while todo:
         group = todo.popleft()
+        working_on(absolute(group.path))
         try:
             with reading():
                 opened = h5g.open(file, encode_name(absolute(group.path)))
