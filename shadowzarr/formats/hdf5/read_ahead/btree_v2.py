@@ -50,6 +50,8 @@ def read_records(place: int, base: int, sizes: Sizes) -> Walk[tuple[int, list[by
     nodes = [] if tree.root is None else [tree.root]
     known = {at for at, _ in nodes}
     for level in range(tree.depth, -1, -1):
+        if not nodes:
+            break
         read = yield [FileRange(base + at, tree.node_bytes) for at, _ in nodes]
         below: list[Child] = []
         for (_, count), node in zip(nodes, read, strict=True):
@@ -59,8 +61,6 @@ def read_records(place: int, base: int, sizes: Sizes) -> Walk[tuple[int, list[by
                 below += _children(node, count, tree, level, sizes)
         nodes = [child for child in below if child[0] not in known]
         known.update(at for at, _ in nodes)
-        if not nodes:
-            break
     return tree.kind, records
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -11,6 +10,7 @@ from ..chunk_index import LayoutMessage, parse_layout
 from ..chunk_table import ChunkTable
 from . import messages as m
 from .chunk_tables import field_sizes, read_table
+from .compared_chunks import compared_chunks
 from .datatypes import Datatype, parse_datatype
 from .fields import NotUnderstoodError, Walk
 from .global_heap import read_collection
@@ -91,7 +91,7 @@ def walk_dataset(graph: Graph, place: int, bodies: Bodies) -> Walk[None]:
             follow(graph, raw, dataset.datatype)
     elif layout.chunked is not None and dataset.elements:
         table = yield from read_table(graph, place, layout.chunked, bodies, is_filtered=bool(dataset.filters))
-        yield from _follow_chunks(graph, dataset, table)
+        yield from _follow_chunks(graph, dataset, bodies, table)
 
 
 def _follow_fill(graph: Graph, bodies: Bodies, datatype: Datatype) -> None:
@@ -115,15 +115,21 @@ def _compact(body: bytes) -> bytes:
     return body[4 : 4 + int.from_bytes(body[2:4], "little")] if body[0] >= 3 else b""
 
 
-def _follow_chunks(graph: Graph, dataset: _Dataset, table: ChunkTable) -> Walk[None]:
-    """Read all chunks of a dataset whose values are held, and what they point to."""
-    total = float(table.nbytes.sum(dtype=float))
-    if not dataset.is_held or not len(table) or total > MAX_HELD:
-        return
+def _follow_chunks(graph: Graph, dataset: _Dataset, bodies: Bodies, table: ChunkTable) -> Walk[None]:
+    """Read the chunks that HDF5 will be asked for, and what those of a dataset that is held point to."""
     storage = dataset.layout.chunked
     assert storage is not None  # noqa: S101 - the caller looked
-    nbytes = math.prod(storage.edges) * dataset.datatype.size
-    if len(table) * nbytes > MAX_HELD:
+    if not len(table):
+        return
+    nbytes = storage.chunk_bytes
+    if not dataset.is_held and not dataset.datatype.is_plain:
+        return
+    if not dataset.is_held:
+        shape, _ = m.parse_shape(bodies[m.DATASPACE], graph.sizes)
+        rows = compared_chunks(table, storage.edges, shape, dataset.filters)
+        yield [FileRange(int(table.offsets[row]), int(table.nbytes[row])) for row in rows]
+        return
+    if len(table) * nbytes > MAX_HELD or float(table.nbytes.sum(dtype=float)) > MAX_HELD:
         raise NotUnderstoodError("chunks of more bytes than are looked at")
     offsets, lengths = table.offsets.tolist(), table.nbytes.tolist()
     chunks = yield [FileRange(offset, length) for offset, length in zip(offsets, lengths, strict=True)]

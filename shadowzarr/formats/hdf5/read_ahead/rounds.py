@@ -14,6 +14,7 @@ from ....refs.byte_range import FileRange
 from ..chunk_index import IndexRefusedError
 from .fields import NOT_UNDERSTOOD, Walk
 from .graph import Graph
+from .pages import in_pages
 
 
 class Bytes(Protocol):
@@ -162,8 +163,9 @@ class Rounds:
         return FileRange(start, max(0, min(wanted.stop, size) - start))
 
     def _missing(self, waiting: list[Waiting]) -> list[FileRange]:
-        wanted = {self._cut(each) for _, ranges in waiting for each in ranges}
-        return [each for each in wanted if self._source.at_hand(each) is None]
+        asked = {self._cut(each) for _, ranges in waiting for each in ranges}
+        wanted = [each for each in asked if self._source.at_hand(each) is None]
+        return [self._cut(each) for each in in_pages(wanted, self._graph.page, self._graph.base)]
 
     def _has_room(self, wanted: list[FileRange]) -> bool:
         limits, tally = self._limits, self.tally
