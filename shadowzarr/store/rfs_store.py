@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 import numpy as np
 import orjson
-from zarr.abc.store import OffsetByteRequest, RangeByteRequest, Store, SuffixByteRequest
+from zarr.abc.store import Store
 
 from ..access.locations import is_remote
 from ..access.merging import MAX_MERGE_SIZE, MERGE_BELOW, MERGE_GAP, RangeCache, RangeMerger
@@ -24,6 +24,7 @@ from ..errors import InvalidReferencesError
 from ..refs.byte_range import ChunkLocation
 from ..refs.chunk_key import METADATA_NAME
 from ..refs.document import Rfs
+from .byte_requests import bounds
 from .chunk_parts import Bytes, Part
 from .fetch_chunk import ChunkFetcher, FileReader, pad
 from .index_reader import IndexReader
@@ -182,7 +183,7 @@ class RfsStore(Store):
         ReadError, SourceError
             When the value is listed and cannot be read.
         """
-        part = Part(*_bounds(byte_range))
+        part = Part(*bounds(byte_range))
         self._is_open = True  # there is nothing to open, and other threads may be here too
         plan = self._ahead.plan(key)
         if plan is not None and (data := await plan.take(key, part)) is not None:
@@ -292,20 +293,6 @@ def _location(found: Found) -> ChunkLocation:
     if found.location is None:
         raise InvalidReferencesError(f"{found.chunk} has neither a value nor a location")
     return found.location
-
-
-def _bounds(byte_range: ByteRequest | None) -> tuple[int | None, int | None]:
-    """A request for part of a value, as the start and stop of a slice."""
-    match byte_range:
-        case None:
-            return None, None
-        case RangeByteRequest(start, end):
-            return start, end
-        case OffsetByteRequest(offset):
-            return offset, None
-        case SuffixByteRequest(suffix):
-            return (-suffix, None) if suffix else (0, 0)
-    raise ValueError(f"Unexpected byte_range, got {byte_range!r}.")  # zarr's own words
 
 
 def _digest(rfs: Rfs) -> str:
