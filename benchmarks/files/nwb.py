@@ -15,15 +15,22 @@ from .chunk_values import allocate, fill_every_chunk, values
 
 RECORDING = "acquisition/ElectricalSeries/data"
 _RATE = 30_000.0
+_OBJECTS_OF_PYNWB = 40
+_OBJECTS_OF_SERIES = 3  # a group, its data and its timestamps
+_LARGE_SERIES = 4
 
 
 def write_nwb_objects(path: Path, *, objects: int, nbytes: int) -> None:
-    """Write time series until the file has about so many groups and datasets, and so many bytes."""
+    """Write time series until the file has about so many groups and datasets, and so many bytes.
+
+    Four series hold almost all of the bytes, as it is in most files.
+    """
     nwbfile = _new_file()
-    series = max(1, (objects - 40) // 3)  # each has a group and two datasets; 40 is what pynwb adds
-    samples = nbytes // series // (16 * 2 + 8)
+    series = (objects - _OBJECTS_OF_PYNWB) // _OBJECTS_OF_SERIES
+    large = nbytes // _LARGE_SERIES // (16 * 2 + 8)
     for number in range(series):
-        data = H5DataIO(values((samples, 16), seed=number), chunks=(min(4096, samples), 16))
+        samples = large if number < _LARGE_SERIES else 200
+        data = H5DataIO(values((samples, 16), seed=number), chunks=(min(65_536, samples), 16))
         times = np.arange(samples) / _RATE
         name = f"series{number:03d}"
         nwbfile.add_acquisition(TimeSeries(name=name, data=data, timestamps=times, unit="V"))
