@@ -8,12 +8,16 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 
 from shadowzarr.catalog.index_run import RunLog, output_session
 from shadowzarr.catalog.request import IndexRequest
+from shadowzarr.catalog.stages import Workshop
+from shadowzarr.errors import PoolClosedError
+
+from .stop_run import RunStop
 
 
 @dataclass
@@ -29,25 +33,68 @@ class BegunRun:
         Whether the plan is made.
     prefect_start : float, optional
         When Prefect began to start, by `time.perf_counter`.
+    has_prefect_server : bool
+        Whether a server that outlives the run keeps account of it.
+    stop : RunStop, optional
+        What ends the run from outside.
+    workshop : Workshop, optional
+        What its assets share, once there is one.
+    hush : callable
+        Ends the display of progress.
+    report_stop : callable
+        Tells whoever keeps account of the run why it was stopped.
     """
 
     request: IndexRequest
     log: RunLog
     is_planned: bool = False
     prefect_start: float | None = None
+    has_prefect_server: bool = False
+    stop: RunStop | None = None
+    workshop: Workshop | None = None
+    hush: Callable[[], None] = lambda: None
+    report_stop: Callable[[str], None] = lambda reason: None
 
     @property
     def is_idle(self) -> bool:
         """Whether there is nothing to do, as far as is known."""
         return self.is_planned and not self.log.plan.work
 
+    def wait_when_stopping(self) -> None:
+        """Go no further when the run is being stopped: what comes in then is no result."""
+        if self.stop is not None:
+            self.stop.wait_when_stopping()
+
+    @contextlib.contextmanager
+    def finishing(self) -> Iterator[None]:
+        """Write inside what a run leaves in the end; who stops the run waits for it, or is waited for."""
+        self.wait_when_stopping()
+        with contextlib.ExitStack() as stack:
+            try:
+                if self.workshop is not None:
+                    stack.enter_context(self.workshop.publication())
+            except PoolClosedError:
+                self.wait_when_stopping()
+                raise
+            yield
+
 
 _BEGUN: ContextVar[BegunRun | None] = ContextVar("begun_run", default=None)
 
 
 @contextlib.contextmanager
-def begin_run(request: IndexRequest, log: RunLog | None = None) -> Iterator[BegunRun]:
+def begin_run(
+    request: IndexRequest, log: RunLog | None = None, *, stop: RunStop | None = None
+) -> Iterator[BegunRun]:
     """Hold the output; a flow that is called inside goes on with this run.
+
+    Parameters
+    ----------
+    request : IndexRequest
+    log : RunLog, optional
+        Where to note what is found.
+    stop : RunStop, optional
+        What may end the run from outside.
 
     Raises
     ------
@@ -56,12 +103,17 @@ def begin_run(request: IndexRequest, log: RunLog | None = None) -> Iterator[Begu
     OutputError
         When it cannot be written.
     """
-    begun = BegunRun(request, log or RunLog())
+    begun = BegunRun(request, log or RunLog(), stop=stop)
     with output_session(request):
         token = _BEGUN.set(begun)
+        if stop is not None:
+            stop.begun = begun
         try:
             yield begun
         finally:
+            begun.wait_when_stopping()  # who stops it still needs the lock of the output
+            if stop is not None:
+                stop.begun = None
             _BEGUN.reset(token)
 
 
@@ -73,7 +125,9 @@ def join_run(request: IndexRequest) -> Iterator[BegunRun]:
         with begin_run(request) as own:
             yield own
         return
-    log = replace(begun.log, records=[])
+    begun.log = replace(begun.log, records=[])
     if begun.prefect_start is not None:
-        log.startup_seconds = time.perf_counter() - begun.prefect_start
-    yield replace(begun, log=log)
+        begun.log.startup_seconds = time.perf_counter() - begun.prefect_start
+    if begun.stop is not None:
+        begun.stop.listen()
+    yield begun

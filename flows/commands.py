@@ -6,6 +6,7 @@ which alone takes seconds.
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import sys
@@ -102,11 +103,12 @@ def _run(path: str, changes: Sequence[str]) -> int:
 
     from .begun_run import begin_run
     from .load_config import load_config
+    from .stop_run import RunStop
     from .summary_text import print_summary
 
-    log = RunLog()
+    log, stop = RunLog(), RunStop()
     config = load_config(path, changes=changes)
-    with begin_run(config.request, log) as begun:
+    with stop.listening(), begin_run(config.request, log, stop=stop) as begun:
         _look_ahead(begun)
         summary = _idle_run(config, begun) if begun.is_idle else _run_flow(config, begun)
     whole = replace(summary, seconds=round(time.perf_counter() - log.start, 3))
@@ -144,22 +146,44 @@ def _run_flow(config: IndexDandisetsConfig, begun: BegunRun) -> RunSummary:
     print(starting(), file=sys.stderr, flush=True)
     begun.prefect_start = time.perf_counter()
     prepare()
+    from .prefect_api import prefect_api
+
+    with prefect_api(functools.partial(_end_without_server, begun)) as is_temporary:
+        begun.has_prefect_server = not is_temporary
+        return _call_flow(config)
+
+
+def _call_flow(config: IndexDandisetsConfig) -> RunSummary:
+    import httpx
+    from prefect.exceptions import PrefectHTTPStatusError
+
     from .index_dandisets import index_dandisets
     from .run_failed import RunFailedError
 
+    hint = "check PREFECT_API_URL and the server there, or unset it to run without; run again to go on"
     try:
         summary = index_dandisets(config)
     except RunFailedError as error:
         return error.summary
+    except PrefectHTTPStatusError as error:
+        status = error.response.status_code
+        raise UsageError(f"Prefect's server refused a request ({status}); {hint}") from error
+    except httpx.HTTPError as error:
+        reason = str(error) or type(error).__name__
+        raise UsageError(f"Prefect's server does not answer ({reason}); {hint}") from error
     except RuntimeError as error:
         if "API" not in str(error):
             raise
-        raise UsageError(
-            f"Prefect: {error}; check PREFECT_API_URL, or unset it to run without a served API"
-        ) from error
+        raise UsageError(f"Prefect: {error}; {hint}") from error
     if not isinstance(summary, RunSummary):
         raise UsageError(f"the flow ended without a summary: {summary}")
     return summary
+
+
+def _end_without_server(begun: BegunRun, reason: str) -> None:
+    """End the run at once: Prefect would try every request again for a minute."""
+    if begun.stop is not None:
+        begun.stop.stop(reason, exit_code=EXIT_FAILURE)
 
 
 def _are_one(out: TextIO, err: TextIO) -> bool:

@@ -5,14 +5,19 @@ A table of contents: resolve, plan, then per asset index → verify → publish 
 
 from __future__ import annotations
 
-from collections.abc import Generator
+import contextlib
+from collections.abc import Callable, Generator
 from contextlib import closing
 from typing import Any
+from uuid import UUID
 
+import httpx
 from prefect import flow
 from prefect.artifacts import create_markdown_artifact
+from prefect.client.orchestration import get_client
 from prefect.client.schemas.objects import State
-from prefect.states import Completed
+from prefect.runtime import flow_run
+from prefect.states import Completed, Crashed
 from prefect.task_runners import ThreadPoolTaskRunner
 from prefect.utilities.annotations import quote
 
@@ -33,7 +38,7 @@ from tasks.list_assets import list_assets
 from tasks.plan_assets import plan_assets
 from tasks.retrying import policy
 
-from .begun_run import join_run
+from .begun_run import BegunRun, join_run
 from .config import IndexDandisetsConfig
 from .finish_run import finish_run
 from .run_failed import RunFailedError
@@ -65,17 +70,22 @@ def index_dandisets(config: IndexDandisetsConfig) -> State[Any]:
     request = config.request
     with join_run(request) as begun:
         log = begun.log
+        if begun.has_prefect_server:
+            begun.report_stop = stop_reporter()
         if not begun.is_planned:
             plan(config, request, log)
         with (
             open_progress(log.plan) as progress,
             # Closed before Prefect waits for its threads, which wait for processes of the pool.
-            closing(index_planned(config, request, log, progress)) as ended,
+            closing(index_planned(config, begun, progress)) as ended,
         ):
+            begun.hush = progress.close
             for record in ended:
+                begun.wait_when_stopping()
                 log.records.append(record)
                 progress.asset_ended(record)
-        summary = finish_run(config, log)
+        with begun.finishing():
+            summary = finish_run(config, log)
     # A short report for Prefect's own page.
     create_markdown_artifact(markdown_summary(summary), key="index-dandisets-summary")
     return final_state(summary, must_stop=request.stop_on_error)
@@ -93,14 +103,15 @@ def plan(config: IndexDandisetsConfig, request: IndexRequest, log: RunLog) -> No
 
 
 def index_planned(
-    config: IndexDandisetsConfig, request: IndexRequest, log: RunLog, progress: RunProgress
+    config: IndexDandisetsConfig, begun: BegunRun, progress: RunProgress
 ) -> Generator[IndexRecord]:
     """Take the planned assets through their stages, a bounded number at a time."""
+    request, log = begun.request, begun.log
     if not log.plan.work:
         return
     with child_pool(request) as pool:
         pool.start()
-        workshop = open_workshop(request, pool, news=progress.asset_news)
+        begun.workshop = workshop = open_workshop(request, pool, news=progress.asset_news)
         yield from run_assets(
             log.plan.work,
             TaskStages(workshop, retries=config.run.retries),
@@ -120,6 +131,18 @@ def final_state(summary: RunSummary, *, must_stop: bool) -> State[Any]:
         message = f"{failed} of {len(summary.records)} assets failed"
         return Completed(name="CompletedWithFailures", message=message, data=summary)
     return Completed(message=f"{len(summary.records)} assets indexed", data=summary)
+
+
+def stop_reporter() -> Callable[[str], None]:
+    """Return a function that tells the server that this flow run was stopped, from any thread."""
+    flow_run_id = UUID(flow_run.id)
+
+    def report(reason: str) -> None:
+        # A server that does not answer may be the very reason.
+        with contextlib.suppress(httpx.HTTPError), get_client(sync_client=True) as client:
+            client.set_flow_run_state(flow_run_id, Crashed(message=reason), force=True)
+
+    return report
 
 
 def _opaque(value: Any) -> Any:

@@ -1,7 +1,7 @@
 """How Prefect behaves under ``python -m flows``: set before it is imported, and only where nobody has.
 
-Without a served API it starts a temporary server of its own, which takes up to 40 s on two processors;
-its default limit is 20 s. Its home is left where it is.
+Where a flow is called without ``flows run`` and without a served API, Prefect starts a temporary server of
+its own, which takes up to 40 s on two processors; its default limit is 20 s. Its home is left where it is.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ ALWAYS = {
     "DO_NOT_TRACK": "1",
     # What went wrong is told once, by us; a traceback of every failed asset helps nobody.
     "PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL": "CRITICAL",
+    "PREFECT_LOGGING_INTERNAL_LEVEL": "CRITICAL",
 }
 IDLE_SERVICES = (
     "CANCELLATION_CLEANUP",

@@ -61,28 +61,48 @@ class RunProgress:
         Called with the tally after each change.
     say : callable
         Called with a line that is to stay, such as a failure.
+    end : callable, optional
+        Called when nothing more is shown.
     """
 
-    def __init__(self, total: int, show: Callable[[Tally], None], say: Callable[[str], None]) -> None:
+    def __init__(
+        self,
+        total: int,
+        show: Callable[[Tally], None],
+        say: Callable[[str], None],
+        end: Callable[[], None] = lambda: None,
+    ) -> None:
         self.total = total
+        self._end = end
         self._show = show
         self._say = say
         self._tally = Tally()
         self._lock = threading.Lock()
+        self._is_closed = False
 
     def asset_news(self, work: AssetWork, news: IndexNews) -> None:
         """Take news of an asset that is being indexed."""
         with self._lock:
+            if self._is_closed:
+                return
             self._tally.current[work.asset.asset_id] = news
             self._show(self._tally)
 
     def asset_ended(self, record: IndexRecord) -> None:
         """Take the record of an asset."""
         with self._lock:
+            if self._is_closed:
+                return
             self._tally.add(record)
             if record.outcome == "failed":
                 self._say(failure_line(record))
             self._show(self._tally)
+
+    def close(self) -> None:
+        """Show nothing any more, from any thread, and leave the terminal as it was."""
+        with self._lock:
+            self._is_closed = True
+            self._end()
 
 
 @contextlib.contextmanager
@@ -93,7 +113,7 @@ def open_progress(plan: Plan, *, console: Console | None = None) -> Iterator[Run
     if console.is_terminal:
         with _bars(console) as bars:
             task = bars.add_task("indexing", total=total, tally="")
-            yield RunProgress(total, _bar_show(bars, task), lambda line: _say(bars.console, line))
+            yield RunProgress(total, _bar_show(bars, task), lambda line: _say(bars.console, line), bars.stop)
         return
     _say(console, f"{total:,} assets to index ({format_bytes(plan.work_bytes)})")
     yield RunProgress(total, _line_show(console, total), lambda line: _say(console, line))

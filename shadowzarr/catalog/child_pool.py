@@ -142,13 +142,19 @@ class ChildPool:
 
     def close(self) -> None:
         """Kill all processes; running jobs fail."""
-        self._closed.set()
-        for slot in self._slots:
-            slot.stop_process()
+        self.kill()
         idle = [self._free.get(timeout=CLOSE_SECONDS) for _ in self._slots]
         for slot in idle:
             slot.discard()
             self._free.put(slot)  # whoever waits for one is told that the pool is closed
+
+    def kill(self) -> None:
+        """Kill all processes and wait for their ends, but not for the threads that use them."""
+        self._closed.set()
+        for slot in self._slots:
+            slot.stop_process()
+        for slot in self._slots:
+            slot.wait_for_end()
 
     def _refuse_when_closed(self) -> None:
         if self._closed.is_set():
@@ -190,6 +196,11 @@ class _Slot:
         with self._lock:
             if self._child is not None:
                 self._child.kill()
+
+    def wait_for_end(self) -> None:
+        with self._lock:
+            if self._child is not None:
+                self._child.wait_for_end()
 
     def discard(self) -> None:
         with self._lock:
@@ -263,6 +274,10 @@ class _Child:
 
     def kill(self) -> None:
         self._process.kill()
+
+    def wait_for_end(self) -> None:
+        with contextlib.suppress(subprocess.TimeoutExpired):  # the system kills it when it can
+            self._process.wait(timeout=CLOSE_SECONDS)
 
     def wait_until_ready(self) -> None:
         if self._ready:

@@ -97,15 +97,16 @@ class _Reporter:
 
 
 def _check_source(rfs: Rfs, job: IndexJob) -> None:
-    for entry in rfs.get("sources", {}).values():
-        if entry.get("linked"):
-            continue
-        etag = entry.get("etag", "").strip('"')
-        if entry["size"] != job.size or (etag and etag != job.etag):
-            raise SourceChangedError(
-                f"the archive lists {job.size} bytes with ETag {job.etag}, but the file has {entry['size']} "
-                f"bytes with ETag {etag or 'unknown'}; it was replaced meanwhile, run again"
-            )
+    """Compare the asset's own file with the archive's listing; files it leads to are in no listing."""
+    own = [entry for entry in rfs.get("sources", {}).values() if not entry.get("linked")]
+    if len(own) != 1:
+        raise SourceChangedError(f"the archive lists {job.size} bytes, but the file does not tell its size")
+    size, etag = own[0]["size"], own[0].get("etag", "").strip('"')
+    if size != job.size or (etag and etag != job.etag):
+        raise SourceChangedError(
+            f"the archive lists {job.size} bytes with ETag {job.etag}, but the file has {size} "
+            f"bytes with ETag {etag or 'unknown'}; it was replaced meanwhile, run again"
+        )
 
 
 def _is_metadata(key: str) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,7 @@ from .jobs import (
 from .layout import OutputLayout
 from .libraries import library_versions
 from .plan import AssetWork
+from .publication_gate import PublicationGate
 from .publish import finish_asset, finish_failed, publish_references
 from .records import (
     ErrorSummary,
@@ -78,6 +80,28 @@ class Workshop:
         self.archive = archive
         self.verification = verification
         self.news = news
+        self._gate = PublicationGate()
+
+    def publication(self) -> AbstractContextManager[None]:
+        """Publish or record inside; a PoolClosedError once the run is stopped."""
+        return self._gate.passing()
+
+    def stop(self, *, timeout: float) -> bool:
+        """End the processes and let nothing more be published, from any thread.
+
+        Parameters
+        ----------
+        timeout : float
+            Seconds that publications which have begun may take.
+
+        Returns
+        -------
+        bool
+            Whether they have ended, so that nobody uses staging any more.
+        """
+        has_ended = self._gate.shut(timeout=timeout)
+        self.pool.kill()
+        return has_ended
 
     def layout(self, work: AssetWork) -> OutputLayout:
         """Return the output that an asset goes to.
@@ -195,7 +219,8 @@ def record(workshop: Workshop, work: AssetWork, results: AssetResults) -> IndexR
 
 def publish_and_record(workshop: Workshop, work: AssetWork, results: AssetResults) -> IndexRecord:
     """Publish an asset's references and write its record: one step for whoever pays by the step."""
-    return record(workshop, work, replace(results, published=publish(workshop, work)))
+    with workshop.publication():
+        return record(workshop, work, replace(results, published=publish(workshop, work)))
 
 
 def record_failure(
@@ -207,7 +232,8 @@ def record_failure(
 ) -> IndexRecord:
     """Write the record of an asset that failed; arguments as for `failure_record`."""
     made = failure_record(work, results, failure, verification)
-    finish_failed(workshop.layout(work), work.asset, made)
+    with workshop.publication():
+        finish_failed(workshop.layout(work), work.asset, made)
     return made
 
 

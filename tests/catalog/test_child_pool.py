@@ -185,6 +185,17 @@ def test_closing_ends_running_jobs_and_refuses_new_ones():
         pool.run("os:getpid")
 
 
+def test_killing_waits_for_processes_and_not_for_those_who_use_them():
+    with ChildPool(2) as pool:
+        children = [process_of(pool), process_of(pool)]
+        holder = pool._free.get()  # somebody is busy with a slot, and does not give it back
+        pool.kill()
+        assert not any(is_alive(child) for child in children)
+        with pytest.raises(PoolClosedError):
+            pool.run("os:getpid")
+        pool._free.put(holder)
+
+
 def test_a_process_that_cannot_start_says_why():
     with (
         ChildPool(1, preload=["no_such_module"]) as pool,

@@ -48,6 +48,19 @@ def test_a_file_that_is_not_the_one_listed_is_refused(job, change):
     assert not job.staged.exists()
 
 
+def test_a_file_that_does_not_tell_its_size_is_refused(job, monkeypatch):
+    """Other files that it leads to stand in no listing, and do not speak for it."""
+
+    def without_own_source(*arguments, **options):
+        rfs = generate_rfs(*arguments, **options)
+        rfs["sources"] = {"http://elsewhere/x": {"size": job.size, "linked": True}}
+        return rfs
+
+    monkeypatch.setattr("shadowzarr.catalog.index_asset.generate_rfs", without_own_source)
+    with pytest.raises(SourceChangedError, match="does not tell its size"):
+        index_asset(job)
+
+
 def test_a_twin_that_is_gone_is_no_hindrance(job, tmp_path):
     result = index_asset(replace(job, twin=tmp_path / "gone.record.json", output=tmp_path))
     assert result.repointed_from is None

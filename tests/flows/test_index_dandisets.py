@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -203,15 +204,50 @@ def test_every_stage_of_an_asset_is_a_task_run(run, write_config, prefect_server
     assert names["record-failure-bad/text.nwb"] == "COMPLETED"
 
 
-def test_killed_in_the_middle_and_run_again_gives_the_same_tree(run, write_config, prefect_server, tmp_path):
-    config = write_config()
+def test_a_terminated_run_says_how_far_it_came_and_its_server_knows(
+    run, write_config, archive, write_file, prefect_server, tmp_path
+):
+    for number in range(40):
+        file = write_file(tmp_path / "more" / f"{number}.nwb", seed=100 + number)
+        archive.archive.add_asset("000001", f"more/{number}.nwb", file)
+    with start_run(write_config(), prefect_server, stderr=subprocess.PIPE) as process:
+        wait_for_records(process, tmp_path / "out", 3)
+        process.terminate()
+        err = process.stderr.read()
+    assert process.returncode == 143
+    last = err.splitlines()[-1]
+    assert re.fullmatch(r"stopped by SIGTERM; \d+ of 49 assets done; run again to go on", last)
+    assert "Traceback" not in err
+    assert not (tmp_path / "out" / ".shadowzarr" / "staging").exists()
+    flow_run = last_flow_run()
+    assert (flow_run.state.type.value, flow_run.state.message) == ("CRASHED", "stopped by SIGTERM")
+
+
+def last_flow_run():
+    from prefect.client.orchestration import get_client
+    from prefect.client.schemas.sorting import FlowRunSort
+
+    with get_client(sync_client=True) as client:
+        return client.read_flow_runs(sort=FlowRunSort.START_TIME_DESC, limit=1)[0]
+
+
+def start_run(config: Path, prefect_server: str, **options) -> subprocess.Popen[str]:
+    root = Path(__file__).resolve().parents[2]
     environment = os.environ | {"PREFECT_API_URL": prefect_server}
     command = [sys.executable, "-m", "flows", "run", str(config)]
-    root = Path(__file__).resolve().parents[2]
-    with subprocess.Popen(command, cwd=root, env=environment, start_new_session=True) as process:
-        while len(list((tmp_path / "out").rglob("*.record.json"))) < 3:
-            assert process.poll() is None, "the run ended before it could be killed"
-            time.sleep(0.005)
+    return subprocess.Popen(command, cwd=root, env=environment, start_new_session=True, text=True, **options)
+
+
+def wait_for_records(process: subprocess.Popen[str], folder: Path, count: int) -> None:
+    while len(list(folder.rglob("*.record.json"))) < count:
+        assert process.poll() is None, "the run ended before it could be disturbed"
+        time.sleep(0.005)
+
+
+def test_killed_in_the_middle_and_run_again_gives_the_same_tree(run, write_config, prefect_server, tmp_path):
+    config = write_config()
+    with start_run(config, prefect_server) as process:
+        wait_for_records(process, tmp_path / "out", 3)
         os.killpg(process.pid, signal.SIGKILL)
     assert run(config).outcome_counts["failed"] == 2
     index_without_prefect(load_config(config, changes=[f"output={tmp_path}/undisturbed"]).request)
