@@ -23,8 +23,9 @@ def write_anything(stream: TextIO) -> None:
 
 def is_lost(error: Exception) -> TypeGuard[OSError]:
     """Whether an error is that of printing; files that are written have errors that say so."""
-    is_plain = isinstance(error, OSError) and not isinstance(error, ShadowzarrError)
-    return is_plain and error.filename is None and error.errno in _NO_MORE
+    if not isinstance(error, OSError) or isinstance(error, ShadowzarrError):
+        return False
+    return error.filename is None and error.errno in _NO_MORE
 
 
 def give_up(stream: TextIO) -> None:

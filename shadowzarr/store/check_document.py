@@ -6,7 +6,7 @@ Called for every document that is loaded, so it looks at each reference once and
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 from urllib.parse import urlsplit
 
 import numpy as np
@@ -14,7 +14,7 @@ import numpy as np
 from ..errors import InvalidReferencesError
 from ..refs import gen
 from ..refs.chunk_key import metadata_key
-from ..refs.document import FORMAT_VERSION, KNOWN_REQUIREMENTS
+from ..refs.document import FORMAT_VERSION, KNOWN_REQUIREMENTS, GenEntry
 from ..refs.node_checks import LARGEST, MOST_SHOWN, check_array, is_count
 from ..refs.selection import Selection
 
@@ -197,7 +197,7 @@ def _check_gen(entry: Any, place: str) -> None:
     for name, dimension in entry["dimensions"].items():
         _check_dimension(dimension, f"{place}: dimensions[{name!r}]")
     try:
-        gen.check(entry)
+        gen.check(cast("GenEntry", entry))
     except InvalidReferencesError as error:
         raise InvalidReferencesError(f"{place}: {error}") from error
 

@@ -300,7 +300,7 @@ def _digest(rfs: Rfs) -> str:
     digest = hashlib.blake2b(digest_size=12)
     for name in sorted(rfs):
         part = rfs[name]  # type: ignore[literal-required]
-        digest.update(name.encode())
+        digest.update(name.encode("utf-8", "surrogatepass"))
         try:
             digest.update(orjson.dumps(part, default=_digest_of_array, option=orjson.OPT_NON_STR_KEYS))
         except orjson.JSONEncodeError:  # names of files that are not UTF-8, numbers above 64 bits

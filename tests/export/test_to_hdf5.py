@@ -13,7 +13,7 @@ from h5py import h5d, h5p, h5s, h5t
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shadowzarr import generate_rfs, to_hdf5, write_rfs
+from shadowzarr import RfsBuilder, generate_rfs, to_hdf5, write_rfs
 from shadowzarr.errors import InvalidReferencesError, OutputError, ReadError, SourceError
 from shadowzarr.testing import RangeServer
 
@@ -271,3 +271,79 @@ def test_nothing_but_hdf5_is_replaced(tmp_path):
     with pytest.raises(OutputError, match="is the source"):
         to_hdf5(rfs, tmp_path / "a.h5", overwrite=True)
     assert json.loads((tmp_path / "refs.json").read_text())["version"] == 1
+
+
+def claims(**changes):
+    """References of one array that claim what cannot be."""
+    builder = RfsBuilder()
+    builder.add_group("")
+    builder.add_array("a", shape=[2**62], data_type="uint8", chunk_shape=[1])
+    return {**builder.build(), "version": 2, **changes}
+
+
+def rule(stop):
+    return {
+        "key": "a/c/{{i}}",
+        "url": "raw",
+        "offset": "0",
+        "length": "1",
+        "dimensions": {"i": {"stop": stop}},
+    }
+
+
+def test_rules_for_more_chunks_than_can_be_listed_are_refused(tmp_path):
+    with pytest.raises(InvalidReferencesError, match="stands for 1,000,000,000,000,000,000 chunks"):
+        to_hdf5(claims(gen=[rule(10**18)]), tmp_path / "out.h5")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_chunks_outside_of_the_array_are_not_written(tmp_path):
+    builder = RfsBuilder()
+    builder.add_group("")
+    builder.add_array("a", shape=[3], data_type="uint8", chunk_shape=[2])
+    builder.add_inline_chunk("a", (1,), b"\x05\x06")
+    rfs = builder.build()
+    rfs["refs"] |= {"a/c/9": rfs["refs"]["a/c/1"], "a/c/1/1": rfs["refs"]["a/c/1"]}
+    report = to_hdf5(rfs, tmp_path / "out.h5")
+    assert report.left_out == []
+    with h5py.File(tmp_path / "out.h5") as file:
+        assert file["a"][...].tolist() == [0, 0, 5]
+
+
+def test_an_array_of_many_rows_without_chunks_takes_no_time(tmp_path):
+    shape = {"shape": [2**50]}
+    builder = RfsBuilder()
+    builder.add_group("")
+    builder.add_group("a", {"_RAGGED": shape})
+    builder.add_array("a/values", shape=[0], data_type="int32", chunk_shape=[1])
+    builder.add_array("a/offsets", shape=[2**50 + 1], data_type="uint64", chunk_shape=[1])
+    report = to_hdf5(builder.build(), tmp_path / "out.h5")
+    assert report.datasets == 1
+
+
+@pytest.mark.parametrize(
+    ("section", "message"),
+    [
+        ({"objects": []}, "hdf5: objects is of another form"),
+        ({"objects": {"a": {}}}, r"hdf5: objects\['a'\] is of another form"),
+        ({"objects": {"/a": {"attributes": 5}}}, r"objects\['/a'\]: attributes is of another form .*int"),
+        ({"objects": {"/a": {"class": "link"}}}, "class"),
+        ({"objects": {"/": {"links": {"x": 5}}}}, r"links\['x'\]"),
+        ({"types": 5}, "hdf5: types"),
+        ({"creations": [5]}, "hdf5: creations"),
+        ({"orders": [5]}, r"hdf5: orders\[0\]"),
+        ({"notDescribed": [{"path": "/a"}]}, r"hdf5: notDescribed\[0\]"),
+        ({"file": {"userblock": {"size": 7, "bytes": "base64:"}}}, "cannot be written as an HDF5 file"),
+        ({"objects": {"/a": {"type": 5}}}, "refers to number 5 of its 0 types"),
+    ],
+)
+def test_a_section_of_another_form_is_refused_by_its_place(tmp_path, section, message):
+    with pytest.raises(InvalidReferencesError, match=message):
+        to_hdf5(claims(hdf5=section), tmp_path / "out.h5")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_source_whose_name_no_file_can_have(tmp_path):
+    (tmp_path / "out.h5").touch()
+    report = to_hdf5(claims(sources={"x" * 5000: {"size": 1}}), tmp_path / "out.h5", overwrite=True)
+    assert report.datasets == 1

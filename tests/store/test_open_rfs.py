@@ -341,3 +341,9 @@ def test_the_name_of_a_store_whose_files_are_not_utf_8(recording, tmp_path):
     assert str(store).startswith("shadowzarr://")
     assert store == RfsStore(load_rfs(folder / "x"))
     np.testing.assert_array_equal(zarr.open_group(store, mode="r")["group/indexed"][:], recording.indexed())
+
+
+def test_the_name_of_a_store_with_parts_that_are_no_text(recording):
+    rfs = {**recording.build().build(), "\ud800": {"\ud800": 2**70}}
+    assert str(RfsStore(rfs)) == str(RfsStore(dict(rfs)))
+    assert str(RfsStore(rfs)) != str(RfsStore(recording.build().build()))

@@ -119,9 +119,15 @@ def _check(target: Path, *, overwrite: bool) -> None:
 def _check_no_source(target: Path, rfs: Rfs) -> None:
     """Refuse to replace a file that values are read from."""
     for url in _files_read(rfs):
-        source = None if is_remote(url) else Path(local_path(url))
-        if source is not None and target.exists() and source.exists() and target.samefile(source):
+        if not is_remote(url) and _is_same(target, local_path(url)):
             raise OutputError(f"{target} is the source of these references and is never written to")
+
+
+def _is_same(target: Path, source: str) -> bool:
+    try:
+        return target.samefile(source)
+    except (OSError, ValueError):  # one of them is not there, or cannot be
+        return False
 
 
 def _files_read(rfs: Rfs) -> set[str]:
