@@ -171,7 +171,8 @@ class DandiArchive:
                 )
             records += answer["results"]
             count = answer.get("count") if page == 1 else count
-            if not answer.get("next") or not answer["results"]:
+            is_too_long = isinstance(count, int) and len(records) > count  # it grows while it is read
+            if is_too_long or not answer.get("next") or not answer["results"]:
                 break
             page += 1
         _check_listing(records, count, what)
