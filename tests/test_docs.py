@@ -64,7 +64,9 @@ def test_the_grammar_is_what_is_evaluated(expression: str, value: int) -> None:
     assert gen.evaluate(expression, {"i": 5}) == value
 
 
-@pytest.mark.parametrize("page", ["README.md", "CHANGELOG.md", "docs/format.md", "docs/pipeline.md"])
+@pytest.mark.parametrize(
+    "page", ["README.md", "CHANGELOG.md", "docs/format.md", "docs/pipeline.md", "docs/reading.md"]
+)
 def test_links_between_pages_lead_somewhere(page: str) -> None:
     text = (ROOT / page).read_text(encoding="utf-8")
     for link in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", text):
@@ -142,3 +144,24 @@ def test_public_names_are_listed_in_the_readme() -> None:
     table = readme.partition("## The library")[2].partition("## ")[0]
     rows = [line.split("|")[1] for line in table.splitlines() if line.startswith("| `")]
     assert sorted(re.findall(r"`(\w+)`", "".join(rows))) == sorted(shadowzarr.__all__)
+
+
+def test_options_of_reading_are_described_with_their_defaults() -> None:
+    from inspect import signature
+
+    from shadowzarr import RfsStore, errors
+
+    page = (ROOT / "docs" / "reading.md").read_text(encoding="utf-8")
+    options = page.partition("## Options")[2].partition("###")[0]
+    rows = dict(re.findall(r"^\| `(\w+)` \| (.*?) \|", options, re.MULTILINE))
+    defaults = {name: each.default for name, each in signature(RfsStore).parameters.items() if name != "rfs"}
+    assert rows.keys() == defaults.keys()
+    sizes = {"KiB": 2**10, "MiB": 2**20}
+    for name, default in defaults.items():
+        if type(default) is int:
+            number, unit = rows[name].split()
+            assert int(number) * sizes[unit] == default, name
+        elif name != "reader":
+            assert rows[name] == f"`{default}`", name
+    for name in re.findall(r"`(\w+Error)`", page):
+        assert issubclass(getattr(errors, name), errors.ShadowzarrError)
