@@ -15,6 +15,8 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from shadowzarr.errors import UsageError
+
 from .temporary_server import TemporaryServer
 
 LOOK_SECONDS = 5.0
@@ -41,6 +43,8 @@ def prefect_api(on_lost: Callable[[str], None]) -> Iterator[bool]:
     ------
     ChildStartError
         When it could not be started.
+    UsageError
+        When Prefect's home cannot be written.
     """
     from prefect.settings import PREFECT_API_URL
 
@@ -114,8 +118,15 @@ def _temporary(on_lost: Callable[[str], None]) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _one_at_a_time(home: Path) -> Iterator[None]:
-    home.mkdir(parents=True, exist_ok=True)
-    with (home / START_LOCK).open("w") as lock:
+    try:
+        home.mkdir(parents=True, exist_ok=True)
+        lock = (home / START_LOCK).open("w")
+    except OSError as error:
+        reason = error.strerror or error
+        raise UsageError(
+            f"Prefect cannot keep its data in {home}: {reason}; name another folder by PREFECT_HOME"
+        ) from error
+    with lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
 

@@ -10,9 +10,9 @@ from shadowzarr.catalog.archive_address import ArchiveAddress
 from shadowzarr.catalog.index_asset import count_objects, index_asset
 from shadowzarr.catalog.jobs import IndexJob, VerificationOptions, VerifyJob
 from shadowzarr.catalog.options import ReferenceOptions
-from shadowzarr.catalog.resolve import open_archive, resolve_assets, resolve_version
+from shadowzarr.catalog.resolve import catalog_asset, open_archive, resolve_assets, resolve_version
 from shadowzarr.catalog.verify_asset import verify_asset
-from shadowzarr.errors import NotInArchiveError, ReferencesDifferError, SourceChangedError
+from shadowzarr.errors import ArchiveError, NotInArchiveError, ReferencesDifferError, SourceChangedError
 from shadowzarr.formats.hdf5.generate import generate_rfs
 from shadowzarr.store.load_rfs import load_rfs
 from shadowzarr.write import write_rfs
@@ -95,6 +95,18 @@ def test_references_that_differ_are_an_error_that_says_where(job, write_file, tm
         verify_asset(VerifyJob(job.url, job.staged, VerificationOptions("full"), job.archive))
     assert caught.value.summary.difference_count > 0
     assert caught.value.summary.differences
+
+
+def test_names_of_an_archive_that_no_file_can_have(archive, monkeypatch):
+    with open_archive(ArchiveAddress(archive.api_url)) as client:
+        version = resolve_version(client, "000001", "draft")
+        (asset, _) = client.list_assets("000001", "draft")
+        assert catalog_asset(replace(asset, path="a\ud800.nwb"), version).path == "a\\ud800.nwb"
+        found = client.dandiset("000001")
+        odd = replace(found.draft_version, version="../../elsewhere")
+        monkeypatch.setattr(client, "dandiset", lambda _: replace(found, most_recent_published_version=odd))
+        with pytest.raises(ArchiveError, match="names its newest version '../../elsewhere'"):
+            resolve_version(client, "000001", "latest")
 
 
 def test_what_the_archive_tells_of_an_asset(archive, tmp_path, write_file):

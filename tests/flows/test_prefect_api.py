@@ -10,7 +10,7 @@ import pytest
 
 from flows import prefect_api
 from flows.temporary_server import TemporaryServer
-from shadowzarr.errors import ChildStartError
+from shadowzarr.errors import ChildStartError, UsageError
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -80,6 +80,15 @@ def test_a_served_api_may_be_away_for_a_while(monkeypatch, answers, is_lost):
     lost = threading.Event()
     with prefect_api.watched(lambda reason: lost.set()):
         assert lost.wait(5 if is_lost else 0.5) == is_lost
+
+
+def test_a_home_that_cannot_be_written_is_told(tmp_path):
+    (tmp_path / "file").write_text("")
+    with (
+        pytest.raises(UsageError, match="Not a directory; name another folder by PREFECT_HOME"),
+        prefect_api._one_at_a_time(tmp_path / "file" / "home"),
+    ):
+        pytest.fail("it was locked")
 
 
 def test_whether_a_served_api_answers(prefect_server, monkeypatch):

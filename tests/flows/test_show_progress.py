@@ -41,6 +41,19 @@ def test_bars_or_lines(is_terminal):
     assert ("2 assets to index (4 MB)" in shown) is not is_terminal
 
 
+@pytest.mark.parametrize("is_terminal", [False, True])
+def test_nothing_is_shown_of_a_run_that_is_stopped(is_terminal):
+    out = io.StringIO()
+    console = Console(file=out, force_terminal=is_terminal, width=120, color_system=None)
+    with open_progress(Plan(work=[WORK]), console=console) as progress:
+        progress.close()
+        shown = out.getvalue()
+        progress.asset_news(WORK, IndexNews(100, 1_000_000))
+        progress.asset_ended(FAILED)
+        assert out.getvalue() == shown
+        assert shown.count("\x1b[?25h") == is_terminal  # the cursor is back
+
+
 def test_news_of_assets_count_until_their_records_do():
     tally = Tally()
     tally.current["id-1"] = IndexNews(100, 1_000_000)
