@@ -13,6 +13,7 @@ from cyclopts.validators import Number
 
 from ..access.watched import allow
 from ..formatting import format_bytes, format_count
+from .generation_progress import GenerationProgress
 from .left_out import document_name, left_out_lines
 from .stall import TIMEOUT, Timeout
 
@@ -79,23 +80,26 @@ def generate(
     from ..formats.hdf5.generate import generate_rfs
     from ..write import write_rfs
 
-    start, events = time.monotonic(), _Last()
-    rfs = generate_rfs(
-        source,
-        local_hdf5_path=local_hdf5_path,
-        chunk_index_threshold=chunk_index_threshold,
-        contiguous_chunk_bytes=contiguous_chunk_bytes,
-        on_unsupported=on_unsupported,
-        inline_limit=inline_limit,
-        allow_external=allow_external,
-        progress=events,
-    )
+    start = time.monotonic()
+    with GenerationProgress() as progress:
+        rfs = generate_rfs(
+            source,
+            local_hdf5_path=local_hdf5_path,
+            chunk_index_threshold=chunk_index_threshold,
+            contiguous_chunk_bytes=contiguous_chunk_bytes,
+            on_unsupported=on_unsupported,
+            inline_limit=inline_limit,
+            allow_external=allow_external,
+            progress=progress,
+        )
     write_rfs(rfs, out)
-    print(_made(rfs, out, time.monotonic() - start, events.requests))
+    print(_made(rfs, out, time.monotonic() - start))
     skipped = rfs.get("skipped", [])
     entries = ((e["path"], e["kind"], e["reason"]) for e in skipped)
     for line in left_out_lines(entries, limit=MOST_NAMED, where=document_name(out)):
         print(line)
+    if progress.took():
+        print(progress.took())
     return LEFT_OUT_CODE if skipped else 0
 
 
@@ -127,16 +131,7 @@ def _is_same_file(source: str, path: Path) -> bool:
         return False  # one of them does not exist, or the source is a URL
 
 
-class _Last:
-    """Hears of the progress, and remembers how many requests there were."""
-
-    requests = 0
-
-    def __call__(self, event: Any) -> None:
-        self.requests = event.requests
-
-
-def _made(rfs: Any, out: str, seconds: float, requests: int) -> str:
+def _made(rfs: Any, out: str, seconds: float) -> str:
     from .totals import totals_of
 
     totals = totals_of(rfs)
@@ -144,7 +139,6 @@ def _made(rfs: Any, out: str, seconds: float, requests: int) -> str:
         f"{out}: {format_count(totals.groups, 'group')}, {format_count(totals.arrays, 'array')}, "
         f"{format_count(totals.chunks, 'chunk')}, {format_bytes(totals.inline_bytes)} inline, "
         f"{format_bytes(size_on_disk(Path(out)))} written in {seconds:.1f} s"
-        + (f", {format_count(requests, 'request')}" if requests else "")
     )
 
 

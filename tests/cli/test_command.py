@@ -160,7 +160,10 @@ def test_generate_says_how_many_requests_a_url_took(made, tmp_path):
     with RangeServer(made) as server:
         result = call("generate", server.url("good.h5"), tmp_path / "out.json")
     assert result.returncode == 0, result.stderr
-    assert re.search(r", [1-9][0-9]* requests?$", result.stdout.strip())
+    last = result.stdout.splitlines()[-1]
+    assert re.fullmatch(
+        r"took [1-9]\d* requests?, [\d.]+ k?B read; [1-9]\d* nodes of metadata in \d+ rounds?", last
+    )
 
 
 def test_generate_names_what_it_leaves_out(made, tmp_path):
