@@ -89,6 +89,8 @@ class _Reporter:
             self.statistics = {
                 "requests": event.requests,
                 "bytes_read": event.bytes_read,
+                "metadata_levels": event.levels,
+                "metadata_nodes": event.nodes,
                 "referenced_bytes": event.bytes,
             }
         elif self._progress is not None and time.monotonic() >= self._next:
