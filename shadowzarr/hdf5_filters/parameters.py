@@ -36,9 +36,19 @@ def bad_values(number: int, values: Values, nbytes: int) -> str:
     return check(values, nbytes) if check else ""
 
 
-def pads_lines(number: int, values: Values) -> bool:
-    """Whether a filter is szip whose lines are not whole blocks of pixels."""
-    return number == SZIP and values[3] % values[1] != 0
+def unpadded_szip(values: Values, nbytes: int) -> tuple[Values, int] | None:
+    """The same stream as szip that pads no lines: its values, and the bytes it decodes to.
+
+    None for szip whose lines are whole blocks of pixels, which needs no padding.
+    """
+    mask, pixels, bits, scanline = values
+    if scanline % pixels == 0:
+        return None
+    # Pixels of 32 and 64 bits are stored byte by byte: all first bytes, all second ones.
+    size = 1 if bits <= 8 or bits > 24 else 2 if bits <= 16 else 4
+    lines = -(-nbytes // (size * scanline))
+    whole = -(-scanline // pixels) * pixels
+    return (mask, pixels, 8 if bits > 24 else bits, whole), lines * whole * size
 
 
 def _deflate(values: Values, _: int) -> str:

@@ -1,31 +1,28 @@
 """Chunks through HDF5's own filter pipeline, whatever its filters are.
 
 A filter knows nothing of the dataset but its client data values and the bytes. So a chunk of any dataset
-decodes in a small HDF5 file in memory: one dataset of bytes, one chunk, the same filters with the same
-values; the stored bytes are put in, the decoded ones are read. Creating such a dataset would let every
-filter compute its values anew from the data type (``set_local``), so it is made with filters that HDF5
-does not know, and their numbers are replaced in the file's header (HDF5 File Format, IV.A.2.l).
+decodes in a small HDF5 file in memory (`one_chunk_file`): one dataset of bytes, one chunk, the same filters
+with the same values; the stored bytes are put in, the decoded ones are read.
 
 Nothing here knows Zarr.
 """
 
 from __future__ import annotations
 
-import itertools
-import os
 import struct
 from collections import OrderedDict
 from typing import Any, Final
 
 import numpy as np
-from h5py import h5d, h5f, h5p, h5s, h5t, h5z
+from h5py import h5s, h5t, h5z
 
 from ..errors import DamagedSourceError, InvalidReferencesError, MissingDependencyError, UnsupportedError
 from .availability import has_encoder, missing_filter
 from .checks import Check, has_size, input_check
 from .guard import the_guard
-from .names import Filters, filter_name
-from .parameters import bad_values, pads_lines
+from .names import SZIP, ZFP, Filters, filter_name
+from .one_chunk_file import HDF5_ERRORS, image, open_image
+from .parameters import bad_values, unpadded_szip
 
 MAX_CHUNK_BYTES: Final = 2**32 - 1
 """Bytes of the largest chunk that HDF5 can store."""
@@ -38,8 +35,6 @@ Array = np.ndarray[Any, np.dtype[np.uint8]]
 _KEPT_PIPELINES = 8
 _KEPT_BYTES = 16 * 2**20  # a file in memory never shrinks: beyond this it is made anew
 _MAX_FILTERS = 32  # H5Z_MAX_NFILTERS, guards included
-_UNKNOWN = 65000  # above every registered number; replaced before HDF5 looks for a filter
-_ERRORS = (OSError, RuntimeError, ValueError, TypeError, OverflowError)
 
 
 def decode_chunk(filters: Filters, data: Any, nbytes: int) -> Array:
@@ -158,9 +153,12 @@ class _Pipeline:
         _refuse(filters, nbytes)
         self._names = ", ".join(filter_name(number) for number, _ in filters)
         self._nbytes = nbytes
-        self._is_padded = bool(filters) and pads_lines(*filters[-1])
+        number, values = filters[-1] if filters else (0, ())
+        self._is_zfp = number == ZFP
+        unpadded = unpadded_szip(values, nbytes) if number == SZIP else None
+        self._unpadded = unpadded and _Pipeline(((SZIP, unpadded[0]),), unpadded[1])
         stages, self._checks, self._bits = _guarded(filters, nbytes)
-        self._file, self._dataset = _open(_image(stages, nbytes))
+        self._file, self._dataset = open_image(image(stages, nbytes))
 
     def is_large(self) -> bool:
         """Whether the file has grown so much that it had better be made anew."""
@@ -168,11 +166,14 @@ class _Pipeline:
 
     def decode(self, data: memoryview) -> Array:
         """The values of a stored chunk."""
-        if not self._is_padded:
+        if self._unpadded is not None:
+            # HDF5 takes a chunk that ends within lines that szip has padded for a whole one, and gives what
+            # was in memory. Of lines that are not padded it counts the bytes.
+            size = self._unpadded._nbytes.to_bytes(4, "little")
+            self._unpadded.decode(memoryview(size + data[4:]))
+        if not self._is_zfp:
             return self._decode(data, len(data))
-        # szip takes a line that it has padded for a whole one when the chunk ends within it, and HDF5 gives
-        # what was in memory. Followed by bytes that never end it too early, a chunk that is whole decodes
-        # to the same whatever the bytes are.
+        # zfp reads on where a chunk has ended. One that is whole decodes to the same whatever follows it.
         spare = min(3 * self._nbytes + 64, MAX_CHUNK_BYTES - len(data))
         first, second = (
             self._decode(b"".join((data, fill * spare)), len(data)) for fill in (b"\xff", b"\x55")
@@ -188,7 +189,7 @@ class _Pipeline:
         try:
             self._dataset.write_direct_chunk((0,), data)
             self._dataset.read(h5s.ALL, h5s.ALL, values, h5t.STD_U8LE)
-        except _ERRORS as error:
+        except HDF5_ERRORS as error:
             raise self._damaged(nbytes, guard.complaint or str(error)) from error
         if guard.complaint:
             raise self._damaged(nbytes, guard.complaint)
@@ -204,7 +205,7 @@ class _Pipeline:
         try:
             self._dataset.write(h5s.ALL, h5s.ALL, np.frombuffer(data, np.uint8), h5t.STD_U8LE)
             skipped, stored = self._dataset.read_direct_chunk((0,))
-        except _ERRORS as error:
+        except HDF5_ERRORS as error:
             raise UnsupportedError(
                 f"HDF5 cannot apply the filters {self._names} to a chunk: {error}"
             ) from error
@@ -213,7 +214,6 @@ class _Pipeline:
 
 
 _pipelines: OrderedDict[tuple[Filters, int], _Pipeline] = OrderedDict()
-_numbers = itertools.count()
 
 
 def _refuse(filters: Filters, nbytes: int) -> None:
@@ -250,50 +250,3 @@ def _guarded(filters: Filters, nbytes: int) -> tuple[Filters, list[Check], list[
     if len(stages) > _MAX_FILTERS:
         raise InvalidReferencesError(f"{len(filters)} HDF5 filters before one chunk; too many to be true")
     return tuple(stages), checks, bits
-
-
-def _image(filters: Filters, nbytes: int) -> bytes:
-    """A file with one dataset of bytes in one chunk behind these filters, nothing written yet."""
-    access = _in_memory()
-    access.set_libver_bounds(h5f.LIBVER_EARLIEST, h5f.LIBVER_V110)  # headers without checksums
-    properties = h5p.create(h5p.DATASET_CREATE)
-    properties.set_chunk((nbytes,))
-    properties.set_fill_time(h5d.FILL_TIME_NEVER)
-    try:
-        file = h5f.create(_new_name(), h5f.ACC_TRUNC, fapl=access)
-        for position, (_, values) in enumerate(filters):
-            properties.set_filter(_UNKNOWN + position, h5z.FLAG_OPTIONAL, values)
-        h5d.create(file, b"chunk", h5t.STD_U8LE, h5s.create_simple((nbytes,)), properties)
-        h5f.flush(file)
-    except _ERRORS as error:
-        raise InvalidReferencesError(f"HDF5 cannot have these filters: {error}") from error
-    image = bytearray(file.get_file_image())
-    for position, (number, values) in enumerate(filters):
-        start = image.index(_message(_UNKNOWN + position, values))
-        image[start : start + 2] = struct.pack("<H", number)
-    return bytes(image)
-
-
-def _message(number: int, values: tuple[int, ...]) -> bytes:
-    """A filter in a header: its number, no name, that it is optional, its values."""
-    head = struct.pack("<4H", number, 0, h5z.FLAG_OPTIONAL, len(values))
-    return head + struct.pack(f"<{len(values)}I", *values)
-
-
-def _open(image: bytes) -> tuple[h5f.FileID, h5d.DatasetID]:
-    access = _in_memory()
-    access.set_file_image(image)
-    access.set_cache(0, 0, 0, 0.0)  # no chunk cache: each chunk is looked at once
-    file = h5f.open(_new_name(), h5f.ACC_RDWR, fapl=access)
-    return file, h5d.open(file, b"chunk")
-
-
-def _in_memory() -> h5p.PropFAID:
-    access = h5p.create(h5p.FILE_ACCESS)
-    access.set_fapl_core(64 * 1024, False)
-    return access
-
-
-def _new_name() -> bytes:
-    """A name of its own: HDF5 takes two files in memory for one when they have the same."""
-    return b"shadowzarr-%d-%d" % (os.getpid(), next(_numbers))

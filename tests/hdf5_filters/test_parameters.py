@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shadowzarr.hdf5_filters.nbit import BadTypeError, Packing, is_packed, packing
-from shadowzarr.hdf5_filters.parameters import bad_values, pads_lines
+from shadowzarr.hdf5_filters.parameters import bad_values, unpadded_szip
 
 COUNT = itertools.count()
 NBIT = (8, 0, 10, 1, 4, 0, 20, 7)
@@ -176,7 +176,16 @@ def test_n_bit_packs_as_many_bits_as_hdf5(members, elements):
     assert len(dataset.read_direct_chunk((0,))[1]) == stored
 
 
-def test_lines_that_szip_pads():
-    assert pads_lines(4, (169, 16, 32, 50))
-    assert not pads_lines(4, (169, 16, 32, 64))
-    assert not pads_lines(1, (4,))
+@pytest.mark.parametrize(
+    ("values", "nbytes", "expected"),
+    [
+        ((169, 16, 32, 64), 4000, None),
+        ((169, 16, 8, 50), 100, ((169, 16, 8, 64), 128)),
+        ((169, 16, 12, 50), 202, ((169, 16, 12, 64), 384)),
+        ((169, 16, 24, 50), 400, ((169, 16, 24, 64), 512)),
+        ((169, 16, 32, 50), 400, ((169, 16, 8, 64), 512)),
+        ((169, 16, 64, 50), 400, ((169, 16, 8, 64), 512)),
+    ],
+)
+def test_szip_without_padding(values, nbytes, expected):
+    assert unpadded_szip(values, nbytes) == expected

@@ -139,6 +139,30 @@ def test_a_truncated_chunk_of_a_plug_in_is_an_error(chunk_of):
                 decode_chunk(chunk.filters, chunk.stored[:length], len(chunk.values))
 
 
+@pytest.mark.parametrize("pixels", [4, 16, 32])
+@pytest.mark.parametrize("dtype", ["u1", "<i4", ">f8"])
+def test_szip_does_not_make_up_the_end_of_a_chunk(chunk_of, dtype, pixels):
+    """HDF5 gives what was in memory when lines are no multiple of blocks, and the chunk ends within them."""
+    values = (100 + np.cumsum(RNG.integers(-1, 2, (40, 50)), 1)).astype(dtype)
+    chunk = chunk_of(values, compression="szip", compression_opts=("nn", pixels))
+    assert chunk.mask == 0
+    assert decode_chunk(chunk.filters, chunk.stored, values.nbytes).tobytes() == chunk.values
+    for cut in [*range(1, 40), len(chunk.stored) // 2, len(chunk.stored) - 5]:
+        with pytest.raises(DamagedSourceError):
+            decode_chunk(chunk.filters, chunk.stored[:-cut], values.nbytes)
+
+
+def test_zfp_does_not_make_up_the_end_of_a_chunk(chunk_of):
+    hdf5plugin = pytest.importorskip("hdf5plugin")
+    values = np.cumsum(RNG.normal(size=(64, 32)), 0)
+    for options in ({"accuracy": 0.01}, {"rate": 8}, {"precision": 12}, {"reversible": True}):
+        chunk = chunk_of(values, compression=hdf5plugin.Zfp(**options))
+        assert decode_chunk(chunk.filters, chunk.stored, values.nbytes).tobytes() == chunk.values
+        for cut in [*range(8, 30), len(chunk.stored) // 2, len(chunk.stored) - 1]:
+            with pytest.raises(DamagedSourceError, match="truncated"):
+                decode_chunk(chunk.filters, chunk.stored[:-cut], values.nbytes)
+
+
 def test_a_wrong_checksum_is_an_error(chunk_of):
     chunk = chunk_of(STEPS.astype("<i4"), compression="lzf", fletcher32=True)
     for place in (0, 100, -1):
