@@ -128,13 +128,14 @@ def test_the_example_configuration_is_valid(tmp_path: Path) -> None:
 
 
 def test_exit_codes_are_those_of_the_code() -> None:
+    from flows.stop_run import SIGNALLED, SIGNALS
     from shadowzarr.catalog import run_summary
     from shadowzarr.cli.usage import CALLED_WRONGLY
 
     section = PIPELINE.partition("| exit code |")[2].partition("## Configuration")[0]
     codes = {int(code) for code in re.findall(r"^\| (\d+) \|", section, re.MULTILINE)}
     ours = {run_summary.EXIT_ALL_WELL, run_summary.EXIT_FAILURE, run_summary.EXIT_LEFT_OUT}
-    assert codes == {*ours, CALLED_WRONGLY, 130}
+    assert codes == {*ours, CALLED_WRONGLY, *(SIGNALLED + number for number in SIGNALS)}
 
 
 def test_public_names_are_listed_in_the_readme() -> None:
