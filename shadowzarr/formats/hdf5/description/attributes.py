@@ -6,6 +6,7 @@ differs from the file is the value described.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -94,13 +95,24 @@ def _entry(item: Any, name: bytes, held: Any, section: Section, references: Refe
         entry["type"] = section.type_entry(described)
     if shape != usual_shape:
         entry["shape"] = shape
-    if shape != NULL:
+    if shape != NULL and (entry or not _is_exact(held)):
         value = attribute_values(attribute, tid, references)
         if held is _MISSING or not _is_kept(tid, dims_of(shape), held, value, references):
             if not section.has_room(value):
                 raise CannotRepresentError("its values are more than the section holds")
             entry["value"] = value
     return entry["type"] if set(entry) == {"type"} else entry
+
+
+def _is_exact(held: Any) -> bool:
+    """Whether a value of the usual type and shape needs no look: JSON keeps all of it.
+
+    Text, whole numbers, and floating-point numbers but NaN, whose bits may be any; no booleans, which may be
+    other numbers in the file.
+    """
+    if isinstance(held, list):
+        return all(map(_is_exact, held))
+    return type(held) in (str, int) or (type(held) is float and not math.isnan(held))
 
 
 def _is_kept(tid: h5t.TypeID, dims: tuple[int, ...], held: Any, value: Any, references: References) -> bool:
