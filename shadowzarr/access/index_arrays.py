@@ -8,11 +8,11 @@ from typing import Any, cast
 import numpy as np
 
 from ..errors import DamagedSourceError, InvalidReferencesError
-from ..refs.chunk_index import positions
+from ..refs.chunk_index import check_index_metadata, positions
 from ..refs.chunk_key import chunk_key, metadata_key
 from ..refs.document import IndexArray, IndexEntry
 from ..refs.index_codec import decode_index_chunk
-from ..refs.node_checks import check_array, parse_node
+from ..refs.node_checks import parse_node
 from ..refs.zarr_metadata import chunk_grid_shape, chunk_shape_of
 from .range_reader import DefaultReader, default_reader
 from .source_identity import Buffer
@@ -45,6 +45,7 @@ def read_index(entry: IndexEntry, *, reader: DefaultReader | None = None) -> Ind
         return index
     read = (reader or default_reader()).read_whole
     metadata = entry.get("metadata") or _read_metadata(index, read)
+    check_index_metadata(metadata, index)
     shape, edges = tuple(metadata["shape"]), chunk_shape_of(metadata)
     try:
         whole = np.empty(shape, np.uint64)  # filled entirely below, for every index chunk is written
@@ -70,7 +71,7 @@ def _read_metadata(index: str, read: Callable[[str], Buffer]) -> dict[str, Any]:
     place = f"{index}/{metadata_key('')}"
     try:
         metadata = parse_node(bytes(read(place)), metadata_key(""))
-        check_array(metadata, "the array")
+        check_index_metadata(metadata, "the array")
     except InvalidReferencesError as error:
         raise DamagedSourceError(f"{place} is not the metadata of a chunk index: {error}") from error
     return metadata

@@ -8,13 +8,15 @@ an ordinary zarr array, cut so that one index chunk covers about 65,536 data chu
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
+from ..errors import InvalidReferencesError
 from .byte_range import ChunkLocation
 from .document import IndexArray
+from .node_checks import check_array
 from .zarr_metadata import array_metadata
 
 MISSING = 2**64 - 1
@@ -60,6 +62,35 @@ def index_array_metadata(grid: tuple[int, ...]) -> dict[str, Any]:
         ],
         fill_value=MISSING,
     )
+
+
+def check_index_metadata(metadata: Mapping[str, Any], name: str) -> None:
+    """Refuse metadata that are not those of an index array.
+
+    Parameters
+    ----------
+    metadata : mapping
+        The array's ``zarr.json``.
+    name : str
+        What messages call the array.
+
+    Raises
+    ------
+    InvalidReferencesError
+        With what was found.
+    """
+    check_array(metadata, name)
+    grid, shape = metadata["chunk_grid"], tuple(metadata["shape"])
+    if grid["name"] != "regular":
+        raise InvalidReferencesError(
+            f"{name} has a {grid['name']} chunk grid; a chunk index has a regular one"
+        )
+    edges = tuple(grid["configuration"]["chunk_shape"])
+    if metadata["data_type"] != "uint64" or shape[-1:] != (2,) or edges[-1:] != (2,):
+        raise InvalidReferencesError(
+            f"{name} is a {metadata['data_type']} array of shape {shape} in chunks of {edges}; a chunk index "
+            "is uint64 and its last axis is 2"
+        )
 
 
 def empty_index(grid: tuple[int, ...]) -> IndexArray:

@@ -13,9 +13,10 @@ import numpy as np
 
 from ..errors import InvalidReferencesError
 from ..refs import gen
+from ..refs.chunk_index import check_index_metadata
 from ..refs.chunk_key import metadata_key
 from ..refs.document import FORMAT_VERSION, KNOWN_REQUIREMENTS, GenEntry
-from ..refs.node_checks import LARGEST, MOST_SHOWN, check_array, is_count
+from ..refs.node_checks import LARGEST, MOST_SHOWN, is_count
 from ..refs.selection import Selection
 
 _GEN_KEYS = {"key": str, "url": str, "dimensions": Mapping}
@@ -229,7 +230,7 @@ def _check_index(entry: Any, place: str) -> None:
     if not isinstance(metadata, Mapping):
         raise _wrong(f"{place}: metadata", f"is {_kind(metadata)}", "an object")
     if metadata:
-        check_array(metadata, f"{place}: metadata: the array")
+        check_index_metadata(metadata, f"{place}: metadata: the array")
 
 
 def _check_selection(entry: Any, place: str) -> None:

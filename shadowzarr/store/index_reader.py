@@ -22,7 +22,7 @@ from ..access.locations import without_query
 from ..errors import DamagedSourceError, InvalidReferencesError, ShadowzarrError
 from ..refs.array_layout import ArrayLayout
 from ..refs.byte_range import ChunkLocation
-from ..refs.chunk_index import MISSING, entry_location, positions
+from ..refs.chunk_index import MISSING, check_index_metadata, entry_location, positions
 from ..refs.chunk_key import METADATA_NAME
 from ..refs.document import IndexArray, IndexEntry, Rfs
 from ..refs.index_codec import decode_index_chunk
@@ -190,13 +190,9 @@ class IndexReader:
 
 
 def _describe(location: str, metadata: dict[str, Any]) -> StoredIndex:
+    check_index_metadata(metadata, without_query(location))
     layout = ArrayLayout.from_metadata(metadata, without_query(location))
     chunk_shape = layout.chunk_shape or ()
-    if metadata["data_type"] != "uint64" or layout.shape[-1:] != (2,) or chunk_shape[-1:] != (2,):
-        raise InvalidReferencesError(
-            f"{without_query(location)} is a {metadata['data_type']} array of shape {layout.shape} in chunks "
-            f"of {chunk_shape}; a chunk index is uint64 and its last axis is 2"
-        )
     return StoredIndex(location, metadata, layout, chunk_shape)
 
 

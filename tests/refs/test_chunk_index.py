@@ -6,6 +6,7 @@ import zarr
 from hypothesis import given
 from hypothesis import strategies as st
 
+from shadowzarr.errors import InvalidReferencesError
 from shadowzarr.refs import chunk_index, index_codec
 from shadowzarr.refs.byte_range import ChunkLocation
 
@@ -90,3 +91,20 @@ def test_positions_are_worked_out_one_by_one():
     assert list(chunk_index.positions((2, 3))) == [(0, 0), (0, 1), (0, 2), (1, 0), (1, 1), (1, 2)]
     endless = chunk_index.positions((2**62, 2**62))
     assert [next(endless) for _ in range(2)] == [(0, 0), (0, 1)]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"chunk_grid": {"name": "other"}}, "x has a other chunk grid; a chunk index has a regular one"),
+        ({"data_type": "int64"}, r"x is a int64 array of shape \(9, 2\) in chunks of \(9, 2\)"),
+        ({"shape": [9, 3]}, r"of shape \(9, 3\)"),
+        ({"shape": [9]}, "x has chunk_shape"),
+        ({"shape": None}, "x has no shape"),
+    ],
+)
+def test_metadata_that_are_not_those_of_an_index(change, message):
+    good = chunk_index.index_array_metadata((9,))
+    chunk_index.check_index_metadata(good, "x")
+    with pytest.raises(InvalidReferencesError, match=message):
+        chunk_index.check_index_metadata({**good, **change}, "x")
