@@ -24,6 +24,8 @@ from .locate import ChunkId, Found
 
 WINDOW = 32 * 2**20
 """Bytes that one selection may be ahead of zarr, so that memory does not grow with the selection."""
+UNKNOWN_LENGTH = 2**20
+"""Bytes that a whole file is taken for, where references do not say how long it is."""
 
 
 type ReadPart = Callable[[str, Part, Callable[[int], None]], Coroutine[Any, Any, Bytes | None]]
@@ -165,7 +167,7 @@ class ReadPlan:
         if not is_remote(found.location.url):  # a local file has no round trips to save
             self._is_stopped = True
             return
-        self._guess.learn(self._chunks[key], wanted, found.location.length or 0)
+        self._guess.learn(self._chunks[key], wanted, found.location.length or UNKNOWN_LENGTH)
         self._schedule()
 
     def _schedule(self) -> None:

@@ -31,7 +31,7 @@ from .index_reader import IndexReader
 from .listing import Listing
 from .load_rfs import load_rfs
 from .locate import ChunkId, Found, Locator
-from .look_ahead import LookAhead
+from .look_ahead import UNKNOWN_LENGTH, LookAhead
 from .served_metadata import ServedMetadata
 
 if TYPE_CHECKING:
@@ -274,7 +274,7 @@ class RfsStore(Store):
         if found is None or location is None or not is_remote(location.url):
             located(0)
             return None
-        located(part.nbytes(location.length or 0))
+        located(part.nbytes(location.length or UNKNOWN_LENGTH))
         return await self._fetch(found, part)
 
     def _chunk_of(self, key: str) -> ChunkId | None:

@@ -97,6 +97,19 @@ def test_no_more_is_asked_for_than_the_window_holds(tmp_path, monkeypatch):
         assert server.log.max_in_flight <= 10 + 3
 
 
+def test_whole_files_are_not_read_ahead_without_limit(tmp_path, monkeypatch):
+    monkeypatch.setattr(look_ahead, "WINDOW", 3 * look_ahead.UNKNOWN_LENGTH)
+    with RangeServer(tmp_path, latency=0.2) as server:
+        rfs, data = chunks_of(server, [40], [1000], is_compressed=True)
+        for i in range(40):
+            _, offset, length = rfs["refs"][f"x/c/{i}"]
+            chunk = (tmp_path / "raw.bin").read_bytes()[offset : offset + length]
+            (tmp_path / f"{i}.bin").write_bytes(chunk)
+            rfs["refs"][f"x/c/{i}"] = [server.url(f"{i}.bin")]
+        np.testing.assert_array_equal(open_rfs(rfs)["x"][:], data)
+        assert server.log.max_in_flight <= 10 + 3
+
+
 def test_large_uncompressed_chunks_at_the_edge_wait_until_they_are_asked_for(server):
     """Their parts are not known before, and all of them would be too much."""
     rfs, data = chunks_of(server, [20], [100_000])
