@@ -23,6 +23,7 @@ from zarr.abc.codec import BytesBytesCodec
 from zarr.registry import register_codec
 
 from ..errors import DamagedSourceError, InvalidReferencesError, UnsupportedError
+from ..h5py_lock import collect_without_waiting
 from .decoder_pool import decode, encode
 from .names import CODEC_NAME, Filters, codec_entry
 
@@ -101,3 +102,4 @@ def _parsed(entry: Mapping[str, Any]) -> tuple[int, tuple[int, ...]]:
 
 
 register_codec(CODEC_NAME, HDF5FiltersCodec)
+collect_without_waiting()
