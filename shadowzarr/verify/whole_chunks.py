@@ -19,7 +19,7 @@ from h5py import h5d, h5f, h5i, h5p, h5s
 from ..errors import DamagedSourceError, InvalidReferencesError
 from ..hdf5_filters.availability import missing_filter
 from ..hdf5_filters.names import Filters
-from ..hdf5_filters.pipeline import decode_chunk
+from ..hdf5_filters.pipeline import MARK, decode_chunk
 from ..hdf5_types.hdf5_library import leaves_edges_unfiltered
 from .original import READ_ERRORS
 from .regions import Coordinates, Region
@@ -82,6 +82,8 @@ class WholeChunks:
             return "" if same else f"{len(stored):,} bytes are stored, and a whole chunk has {self._nbytes:,}"
         if missing_filter(used) is not None:
             return ""  # h5py raises too
+        if bytes(stored[: len(MARK)]) == MARK:
+            return "it begins as chunks do that skip filters here, and means something else to HDF5"
         try:
             decode_chunk(used, stored, self._nbytes)
         except (DamagedSourceError, InvalidReferencesError) as error:

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from h5py import h5f, h5i, h5t
 
 from ...errors import DamagedSourceError, InvalidReferencesError
-from ...hdf5_filters.pipeline import decode_chunk
+from ...hdf5_filters.pipeline import MARK, decode_chunk
 from ...hdf5_types.hdf5_library import leaves_edges_unfiltered
 from .h5_chunk_utils import ChunkTable
 from .h5_filters_to_codecs import Filter, applied, can_undo, filter_pipeline, without_idle
@@ -77,6 +77,8 @@ def _check_decoded(dataset: h5py.Dataset, table: ChunkTable, used: tuple[Filter,
     for row, start in enumerate(starts.tolist()):
         with reading(_named(table, row)):
             _, stored = dataset.id.read_direct_chunk(tuple(start))
+        if bytes(stored[: len(MARK)]) == MARK:  # what we write means something else than it does to HDF5
+            raise CannotRepresentError(f"{_named(table, row)} begins as those do that skip filters here")
         try:
             decode_chunk(pipeline, stored, nbytes)
         except (DamagedSourceError, InvalidReferencesError) as error:

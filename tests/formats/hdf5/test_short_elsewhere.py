@@ -1,4 +1,4 @@
-"""Chunks that are not whole: of sources of virtual datasets, at unfiltered edges, beyond the end of a file."""
+"""Chunks that are not whole: of sources of virtual datasets, at plain edges, beyond the end of a file."""
 
 import ctypes
 import struct
@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 from h5py import h5d, h5p, h5s, h5t
 
-from shadowzarr.formats.hdf5 import foreign
+from shadowzarr.formats.hdf5 import foreign, in_place
 from shadowzarr.formats.hdf5.generate import generate_rfs
+from shadowzarr.hdf5_filters.pipeline import mark_chunk
 from shadowzarr.hdf5_types.hdf5_library import leaves_edges_unfiltered
 from shadowzarr.store.open_rfs import open_rfs
 from shadowzarr.verify.judge import verify_rfs
@@ -173,3 +174,14 @@ def test_a_raw_file_that_is_short(path: Path, dtype: Any, count: int) -> None:
     assert skipped(rfs) == {}
     assert verify_rfs(rfs, path, mode="full").equal
     assert open_rfs(rfs)["d"][:].tolist() == [*range(1, 11), *[0] * (count - 10)]
+
+
+def test_a_chunk_that_begins_as_ours_do(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It decodes here as one that skipped its filters; HDF5 knows nothing of that."""
+    with h5py.File(path, "w") as file:
+        made = file.create_dataset("d", data=np.zeros(40, "<i4"), chunks=(40,), shuffle=True)
+        made.id.write_direct_chunk((0,), mark_chunk(bytes(range(160)), 2**32 - 1))
+    assert "its chunk (0,) begins as" in skipped(generate_rfs(path))["/d"]
+    monkeypatch.setattr(in_place, "check_whole", lambda *_, **__: None)
+    report = verify_rfs(generate_rfs(path), path, mode="full")
+    assert [(each.path, each.kind) for each in report.differences] == [("/d", "unreadable original")]
