@@ -347,3 +347,12 @@ def test_a_source_whose_name_no_file_can_have(tmp_path):
     (tmp_path / "out.h5").touch()
     report = to_hdf5(claims(sources={"x" * 5000: {"size": 1}}), tmp_path / "out.h5", overwrite=True)
     assert report.datasets == 1
+
+
+def test_chunks_that_are_too_large_for_hdf5_are_left_out_by_name(tmp_path):
+    creation = {"layout": {"class": "H5D_CHUNKED", "dims": [2**63 - 1]}}
+    section = {"creations": [creation], "usualCreations": {"dataset": 0}}
+    report = to_hdf5(claims(hdf5=section), tmp_path / "out.h5")
+    (remark,) = report.left_out
+    assert remark.path == "/a"
+    assert "chunks of 9,223,372,036,854,775,807 bytes; HDF5 has at most 4,294,967,295" in remark.what

@@ -26,6 +26,7 @@ PROBLEMS = (
 """What h5py and numpy raise for what HDF5 cannot do, and for descriptions that are none."""
 
 _CHUNK_BYTES = 2**20
+_MOST_CHUNK_BYTES = 2**32 - 1
 
 Filters = Sequence[Mapping[str, Any]]
 
@@ -84,7 +85,9 @@ def make_dataset(
     report : ToHdf5Report
         Collects what is otherwise than in the original.
     """
-    properties = make_dataset_properties(_stored_here(plan, report))
+    creation = _stored_here(plan, report)
+    _check_chunks(creation, plan.tid.get_size())
+    properties = make_dataset_properties(creation)
     try:
         set_fill(plan.tid.copy(), properties, plan.creation.get("fillValue"), references)
     except PROBLEMS as error:
@@ -120,6 +123,14 @@ def _stored_here(plan: DatasetPlan, report: ToHdf5Report) -> Mapping[str, Any]:
     if UNLIMITED not in plan.shape.get("maxdims", ()):
         return rest
     return {**rest, "layout": {"class": "H5D_CHUNKED", "dims": _chunk_dims(plan)}}
+
+
+def _check_chunks(creation: Mapping[str, Any], itemsize: int) -> None:
+    """Refuse chunks that are too large for HDF5, whose own check their size may overflow."""
+    layout = creation.get("layout", {})
+    nbytes = math.prod(layout["dims"]) * itemsize if layout.get("class") == "H5D_CHUNKED" else 0
+    if nbytes > _MOST_CHUNK_BYTES:
+        raise ValueError(f"chunks of {nbytes:,} bytes; HDF5 has at most {_MOST_CHUNK_BYTES:,}")
 
 
 def _chunk_dims(plan: DatasetPlan) -> list[int]:
