@@ -123,6 +123,20 @@ def test_sizes_of_addresses_and_lengths(path: Path, sizes: tuple[int, int], libv
         assert len(check(path)) == 80
 
 
+@pytest.mark.parametrize("half", [8, 32, 100])
+@pytest.mark.parametrize("libver", [h5f.LIBVER_EARLIEST, h5f.LIBVER_V18], ids=["superblock", "extension"])
+def test_nodes_of_other_sizes(path: Path, libver: int, half: int) -> None:
+    """How many children a B-tree node has is said in the superblock, or in its extension."""
+    created, access = h5p.create(h5p.FILE_CREATE), h5p.create(h5p.FILE_ACCESS)
+    access.set_libver_bounds(libver, h5f.LIBVER_V18)
+    set_half = ctypes.CDLL(h5p.__file__).H5Pset_istore_k
+    set_half.argtypes = [ctypes.c_int64, ctypes.c_uint]
+    assert set_half(created.id, half) >= 0
+    with h5py.File(h5f.create(bytes(path), h5f.ACC_TRUNC, created, access)) as file:
+        write(file, (400, 2), chunks=(1, 2), maxshape=(None, 2))
+    assert len(check(path)) == 400
+
+
 @pytest.mark.parametrize("options", FILTERS, ids=["plain", "gzip", "gzip, shuffle"])
 @pytest.mark.parametrize("count", [1, 4, 5, 20, 84, 6000])
 @pytest.mark.parametrize(
