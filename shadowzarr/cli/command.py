@@ -60,6 +60,9 @@ def _app(given: Sequence[str]) -> App:
         lines = {} if verb in given[:1] else {"help": line}
         function = verb.replace("-", "_")
         app.command(f"shadowzarr.cli.{function}:{function}", name=verb, **lines)
+    app.register_install_completion_command(
+        help="Let the shell complete verbs and options (bash, zsh, fish)."
+    )
     return app
 
 

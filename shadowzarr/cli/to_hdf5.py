@@ -32,7 +32,7 @@ def to_hdf5(
     out
         The file to write.
     force
-        Replace OUT when it exists.
+        Replace OUT when it is an HDF5 file that the references do not point into. Nothing else is replaced.
     json
         Print the whole report as JSON.
     timeout

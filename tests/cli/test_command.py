@@ -18,7 +18,7 @@ import pytest
 from shadowzarr.access import archives
 from shadowzarr.access.http_client import RetryPolicy
 from shadowzarr.cli import main
-from shadowzarr.cli.command import VERBS
+from shadowzarr.cli.command import VERBS, _app
 from shadowzarr.testing import RangeServer
 
 HEAVY = {"zarr", "h5py", "numpy", "prefect", "obstore", "httpx", "pydantic", "numcodecs"}
@@ -109,6 +109,23 @@ def test_help_says_of_every_verb_what_it_does():
 def test_help_of_generate_says_how_it_ends():
     text = call("generate", "--help").stdout
     assert all(f"with {code}" in text for code in (0, 1, 2, 3))
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_the_shell_completes_every_verb_and_its_options(shell):
+    text = _app([]).generate_completion(prog_name="shadowzarr", shell=shell)
+    for word in (*VERBS, "--timeout", "--allow-external", "--json", "--api-port"):
+        assert word.lstrip("-") in text
+
+
+def test_completion_is_installed_where_the_shell_looks(tmp_path):
+    code = (
+        "from shadowzarr.cli import main; raise SystemExit(main(['--install-completion', '--shell', 'bash']))"
+    )
+    environment = {**os.environ, "HOME": str(tmp_path), "SHELL": "/bin/bash"}
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment)
+    assert (result.returncode, result.stderr) == (0, "")
+    assert any("to-hdf5" in path.read_text() for path in tmp_path.rglob("*") if path.is_file())
 
 
 def test_it_runs_as_a_module(made):
