@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ....refs.byte_range import FileRange
-from ..chunk_index import LayoutMessage, parse_layout
+from ..chunk_index import IndexRefusedError, LayoutMessage, parse_layout
 from ..chunk_table import ChunkTable
 from . import messages as m
 from .chunk_tables import field_sizes, read_table
@@ -92,6 +92,14 @@ def walk_dataset(graph: Graph, place: int, bodies: Bodies) -> Walk[None]:
     elif layout.chunked is not None and dataset.elements:
         table = yield from read_table(graph, place, layout.chunked, bodies, is_filtered=bool(dataset.filters))
         yield from _follow_chunks(graph, dataset, bodies, table)
+
+
+def is_contiguous(graph: Graph, layout: bytes) -> bool:
+    """Whether a layout message says that the values are in one piece somewhere in the file."""
+    try:
+        return parse_layout(layout, field_sizes(graph.superblock)).layout_class == "contiguous"
+    except IndexRefusedError:
+        return False
 
 
 def _follow_fill(graph: Graph, bodies: Bodies, datatype: Datatype) -> None:

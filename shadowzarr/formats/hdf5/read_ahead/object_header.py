@@ -5,6 +5,7 @@ The messages of an object, undecoded; what is in them is the subject of `message
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from ....refs.byte_range import FileRange
@@ -42,7 +43,9 @@ class Message:
     is_shared: bool
 
 
-def read_header(place: int, base: int, sizes: Sizes) -> Walk[list[Message]]:
+def read_header(
+    place: int, base: int, sizes: Sizes, *, hear: Callable[[list[Message]], None] = lambda _: None
+) -> Walk[list[Message]]:
     """All messages of an object.
 
     Parameters
@@ -53,6 +56,9 @@ def read_header(place: int, base: int, sizes: Sizes) -> Walk[list[Message]]:
         What addresses count from.
     sizes : Sizes
         Of addresses and lengths.
+    hear : callable, optional
+        Called with the messages of the first block, and of each level of continuations, before the next is
+        read.
     """
     (data,) = yield [FileRange(base + place, FIRST_READ)]
     is_late = data.startswith(b"OHDR")
@@ -62,6 +68,7 @@ def read_header(place: int, base: int, sizes: Sizes) -> Walk[list[Message]]:
         (data,) = yield [FileRange(base + place, stop + _CHECKSUM * is_late)]
     is_ordered = is_late and bool(data[5] & _ORDERED)
     messages = _messages(data, start, stop, is_late, is_ordered)
+    hear(messages)
     known = {place}
     todo = _continuations(messages, sizes, known)
     while todo:
@@ -70,7 +77,8 @@ def read_header(place: int, base: int, sizes: Sizes) -> Walk[list[Message]]:
         for block in blocks:
             start, stop = (4, len(block) - _CHECKSUM) if is_late else (0, len(block))
             found += _messages(block, start, stop, is_late, is_ordered)
-        messages += found
+        messages = [*messages, *found]
+        hear(found)
         todo = _continuations(found, sizes, known)
     return messages
 

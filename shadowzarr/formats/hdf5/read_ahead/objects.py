@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+
 from ....refs.byte_range import FileRange
 from . import messages as m
 from .btree_v2 import read_records
-from .datasets import walk_dataset
+from .datasets import is_contiguous, walk_dataset
 from .datatypes import parse_datatype
 from .fields import NOT_UNDERSTOOD, NotUnderstoodError, Walk, address, expect, number
 from .fractal_heap import FractalHeap, read_heap, read_object
@@ -16,6 +18,8 @@ from .pointers import follow
 from .superblock import with_node_sizes
 
 _BODIES = frozenset({m.DATASPACE, m.DATATYPE, m.OLD_FILL, m.FILL, m.FILTERS, m.LAYOUT, m.EXTERNAL})
+_IN_ONE_PIECE = frozenset({m.DATASPACE, m.DATATYPE, m.LAYOUT})
+"""What is enough to find the values of a dataset that lies in one piece."""
 _BY_NAME, _BY_ORDER = 5, 6
 _LINK_IDS = {_BY_NAME: 4, _BY_ORDER: 8}
 """Where the ID of a link is in a record, by type of the records; attributes have it first."""
@@ -95,18 +99,30 @@ def _read_shared_table(graph: Graph, body: bytes) -> Walk[None]:
 
 def _walk_object(graph: Graph, place: int) -> Walk[None]:
     bodies: dict[int, bytes] = {}
-    for message in (yield from read_header(place, graph.base, graph.sizes)):
-        try:
-            if message.kind in _BODIES and not message.is_shared:
+    begun: set[int] = set()
+
+    def hear(messages: list[Message]) -> None:
+        """Follow what does not have to wait for the rest of the header."""
+        for message in messages:
+            if message.kind not in _BODIES:
+                _try_to_follow(graph, message)
+            elif not message.is_shared:
                 bodies.setdefault(message.kind, message.data)
-            elif message.kind in _BODIES:
+        if not begun and set(bodies) >= _IN_ONE_PIECE and is_contiguous(graph, bodies[m.LAYOUT]):
+            begun.update(bodies)
+            graph.start(walk_dataset(graph, place, dict(bodies)))
+
+    for message in (yield from read_header(place, graph.base, graph.sizes, hear=hear)):
+        if message.kind in _BODIES and message.is_shared:
+            with contextlib.suppress(*NOT_UNDERSTOOD):  # the message alone is left to HDF5
                 bodies.setdefault(message.kind, (yield from _body(graph, message)))
-            else:
-                _follow_message(graph, message)
-        except NOT_UNDERSTOOD:
-            continue  # the message alone is left to HDF5
-    if m.LAYOUT in bodies:
+    if m.LAYOUT in bodies and begun != set(bodies):
         graph.start(walk_dataset(graph, place, bodies))
+
+
+def _try_to_follow(graph: Graph, message: Message) -> None:
+    with contextlib.suppress(*NOT_UNDERSTOOD):  # the message alone is left to HDF5
+        _follow_message(graph, message)
 
 
 def _follow_message(graph: Graph, message: Message) -> None:

@@ -108,3 +108,16 @@ def test_shared_messages_are_marked():
 def test_what_is_none(header):
     with pytest.raises(NotUnderstoodError):
         drive(read_header(0, 0, SIZES), header)
+
+
+def test_messages_are_told_before_the_next_block_is_read():
+    header = early_header(early_message(16, struct.pack("<QQ", 3000, 16)), early_message(1, b"1" * 8))
+    file = bytes(Placed().put(1000, header).put(3000, early_message(3, b"3" * 8)))
+    heard = []
+    walk = read_header(1000, 0, SIZES, hear=lambda found: heard.append([each.kind for each in found]))
+    next(walk)
+    walk.send([file[1000:1512]])
+    assert heard == [[16, 1]]
+    with pytest.raises(StopIteration):
+        walk.send([file[3000:3016]])
+    assert heard == [[16, 1], [3]]
