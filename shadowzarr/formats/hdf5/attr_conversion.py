@@ -109,8 +109,18 @@ def _convert(item: Any, name: str, resolver: ReferenceResolver, nodes: Set[str])
         if tid.get_class() == h5t.OPAQUE and attribute.shape is not None:
             return _opaque(attribute, tid)
         refuse_misread(tid)
-        value = item.attrs[name]
+        value = _value(item, name, attribute)
     return to_json(value, resolver, nodes)
+
+
+def _value(item: Any, name: str, attribute: h5a.AttrID) -> Any:
+    """What h5py's attribute manager gives, text as bytes, without opening the attribute again."""
+    shape, dtype = attribute.shape, attribute.dtype
+    if shape is None or dtype.subdtype is not None:
+        return item.attrs[name]
+    values = np.zeros(shape, dtype)
+    attribute.read(values, mtype=h5t.py_create(dtype))
+    return values if values.ndim else values[()]
 
 
 def _opaque(attribute: h5a.AttrID, tid: h5t.TypeID) -> Any:
