@@ -228,7 +228,9 @@ def _add_chunks(
     many = chunk_index_threshold is not None and len(chunks) > chunk_index_threshold
     if many and entries <= _MAX_EMPTY_ENTRIES * len(chunks):
         index = empty_index(grid)
-        index[tuple(chunks.coordinates.T)] = np.stack([chunks.offsets, chunks.nbytes], axis=-1)
+        places = np.ravel_multi_index(tuple(chunks.coordinates.T), grid)
+        flat = index.reshape(-1, 2)
+        flat[places, 0], flat[places, 1] = chunks.offsets, chunks.nbytes
         builder.add_index(path, url, index)
         return
     rows = zip(chunks.coordinates.tolist(), chunks.offsets.tolist(), chunks.nbytes.tolist(), strict=True)

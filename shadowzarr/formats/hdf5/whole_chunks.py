@@ -91,8 +91,9 @@ def _named(table: ChunkTable, row: int) -> str:
 
 def reaches_past(table: ChunkTable, dataset: h5py.Dataset) -> Rows:
     """Which chunks reach past the data."""
-    ends = (table.coordinates + 1) * np.array(dataset.chunks, np.int64)
-    past: Rows = (ends > np.array(dataset.shape, np.int64)).any(axis=1)
+    past: Rows = np.zeros(len(table), np.bool_)
+    for column, edge, extent in zip(table.coordinates.T, dataset.chunks, dataset.shape, strict=True):
+        past |= column >= extent // edge
     return past
 
 
