@@ -34,6 +34,10 @@ WITHOUT_SERVER = {
     "PREFECT_LOGGING_TO_API_ENABLED": "false",
     "PREFECT_LOGGING_LEVEL": "WARNING",
     **{f"PREFECT_SERVER_SERVICES_{service}_ENABLED": "false" for service in IDLE_SERVICES},
+    # Nine events of an asset, written one by one, cost the server five times what all else does.
+    "PREFECT_SERVER_SERVICES_TASK_RUN_RECORDER_READ_BATCH_SIZE": "100",
+    "PREFECT_SERVER_SERVICES_TASK_RUN_RECORDER_BATCH_SIZE": "100",
+    "PREFECT_SERVER_SERVICES_TASK_RUN_RECORDER_FLUSH_INTERVAL": "1",
 }
 
 

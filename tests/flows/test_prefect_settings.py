@@ -9,6 +9,7 @@ def test_a_run_of_its_own_is_patient_and_quiet():
     assert environment["DO_NOT_TRACK"] == "1"
     assert environment["PREFECT_SERVER_SERVICES_SCHEDULER_ENABLED"] == "false"
     assert "PREFECT_SERVER_SERVICES_TASK_RUN_RECORDER_ENABLED" not in environment  # task runs stay visible
+    assert environment["PREFECT_SERVER_SERVICES_TASK_RUN_RECORDER_BATCH_SIZE"] == "100"
     assert "PREFECT_HOME" not in environment
 
 
