@@ -46,6 +46,10 @@ def read_range(fd: int, wanted: FileRange) -> bytes:
 
 
 def _read_group(fd: int, group: NodeGroup) -> Bytes2D:
+    if len(group.offsets) == 1:
+        node = os.pread(fd, group.length, int(group.offsets[0]))
+        _check(len(node), group.length)
+        return group.joined([node])
     found = np.empty((len(group.offsets), group.length), np.uint8)
     order = np.argsort(group.offsets, kind="stable")
     offsets = group.offsets[order]

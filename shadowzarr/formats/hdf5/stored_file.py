@@ -21,7 +21,6 @@ from ...access.remfile import Remfile
 from ...refs.byte_range import FileRange
 from .chunk_index import (
     ChunkIndexLayout,
-    FieldSizes,
     IndexRefusedError,
     NodeGroup,
     drive,
@@ -30,9 +29,10 @@ from .chunk_index import (
 )
 from .chunk_table import ChunkTable
 from .local_nodes import read_nodes, read_range
+from .read_ahead.chunk_tables import field_sizes
 from .read_ahead.fields import NOT_UNDERSTOOD, Walk
-from .read_ahead.messages import LAYOUT, NODE_SIZES
-from .read_ahead.object_header import Message, read_header
+from .read_ahead.messages import DATASPACE, FILTERS, LAYOUT, NODE_SIZES, parse_shape
+from .read_ahead.object_header import read_header
 from .read_ahead.superblock import LENGTH, Superblock, parse_superblock, with_node_sizes
 
 _MOST_FILES = 64
@@ -79,6 +79,7 @@ class StoredFile:
         self._tables = tables or {}
         with _refusing():
             self._superblock = self._whole_superblock(userblock)
+        self._sizes = field_sizes(self._superblock)
 
     def chunk_table(self, dataset: h5d.DatasetID, address: int) -> ChunkTable:
         """The chunks of a chunked dataset.
@@ -101,27 +102,24 @@ class StoredFile:
         return drive(walk_index(self._layout(dataset, address)), self._source.read_nodes)
 
     def _layout(self, dataset: h5d.DatasetID, address: int) -> ChunkIndexLayout:
+        """What the object header says; asking h5py for the same takes longer than a small index."""
         superblock = self._superblock
-        sizes = FieldSizes(
-            superblock.sizes.address, superblock.sizes.length, superblock.base, superblock.chunk_internal
-        )
         with _refusing():
-            bodies = [each.data for each in self._messages(address) if each.kind == LAYOUT]
-            storage = parse_layout(bodies[0], sizes).chunked
-        if storage is None or len(bodies) != 1:
+            found = self._walked(read_header(address, superblock.base, superblock.sizes))
+            messages = {each.kind: each for each in found}
+            storage = parse_layout(messages[LAYOUT].data, self._sizes).chunked
+            space, filters = messages[DATASPACE], messages.get(FILTERS)
+            if space.is_shared:
+                shape, max_shape = _shapes(dataset)
+            else:
+                shape, max_shape = parse_shape(space.data, superblock.sizes)
+            if filters is not None and filters.is_shared:
+                is_filtered = dataset.get_create_plist().get_nfilters() > 0
+            else:
+                is_filtered = filters is not None and filters.data[1] > 0
+        if storage is None:
             raise IndexRefusedError("an object header that is not that of a chunked dataset")
-        most = dataset.get_space().get_simple_extent_dims(True)
-        return ChunkIndexLayout(
-            storage=storage,
-            shape=tuple(dataset.shape),
-            max_shape=tuple(None if extent == h5s.UNLIMITED else extent for extent in most),
-            is_filtered=dataset.get_create_plist().get_nfilters() > 0,
-            file_size=self._source.size,
-            sizes=sizes,
-        )
-
-    def _messages(self, address: int) -> list[Message]:
-        return self._walked(read_header(address, self._superblock.base, self._superblock.sizes))
+        return ChunkIndexLayout(storage, shape, max_shape, is_filtered, self._source.size, self._sizes)
 
     def _walked[Found](self, walk: Walk[Found]) -> Found:
         """Drive a walk that asks for ranges."""
@@ -242,10 +240,15 @@ def _opened_by_path(file: h5f.FileID) -> StoredFile | None:
         return None
 
 
+def _shapes(dataset: h5d.DatasetID) -> tuple[tuple[int, ...], tuple[int | None, ...]]:
+    most = dataset.get_space().get_simple_extent_dims(True)
+    return tuple(dataset.shape), tuple(None if extent == h5s.UNLIMITED else extent for extent in most)
+
+
 @contextlib.contextmanager
 def _refusing() -> Generator[None]:
     """Refuse bytes that are no such thing."""
     try:
         yield
-    except NOT_UNDERSTOOD as error:
+    except (*NOT_UNDERSTOOD, KeyError) as error:
         raise IndexRefusedError(str(error)) from error

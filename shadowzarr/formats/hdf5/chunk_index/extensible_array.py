@@ -64,14 +64,13 @@ class _Array:
         self._elements.append(elements.reshape(-1, self.geometry.width))
         self._numbers.append((starts[:, None] + np.arange(count)).reshape(-1))
 
-    def check_block(self, rows: Bytes2D, signature: bytes, version: int = 0) -> None:
+    def check_block(self, rows: Bytes2D, signature: bytes) -> None:
         """What all blocks begin with: signature, version, client ID and the address of the header."""
-        start = np.frombuffer(signature + bytes([version]), np.uint8)
-        sound((rows[:, :5] == start).all(), f"no {signature.decode()} block of a known version")
+        owner = (self.layout.storage.address or 0).to_bytes(self.geometry.offset_size, "little")
+        start = np.frombuffer(signature + bytes([0, self.layout.is_filtered]) + owner, np.uint8)
+        name = signature.decode()
+        sound((rows[:, : len(start)] == start).all(), f"no {name} block of this extensible array")
         check(rows)
-        check_client(rows[:, 5], self.layout)
-        owners = unsigned(rows[:, PREFIX : PREFIX + self.geometry.offset_size])
-        sound((owners == (self.layout.storage.address or 0)).all(), "a block of another extensible array")
 
     def data_blocks(
         self, block: SuperBlock, addresses: Addresses, pages: npt.NDArray[np.bool_] | None = None
@@ -156,8 +155,10 @@ def _read_index_block(rows: Bytes2D, array: _Array) -> tuple[list[_DataBlocks], 
     first = 0
     for number in range(geometry.direct):
         block = geometry.super_block(number)
-        direct.append(array.data_blocks(block, addresses[first : first + block.blocks]))
+        blocks = array.data_blocks(block, addresses[first : first + block.blocks])
         first += block.blocks
+        if len(blocks.addresses):
+            direct.append(blocks)
     super_blocks = [
         (geometry.super_block(geometry.direct + number), address)
         for number, address in enumerate(addresses[_direct_pointers(geometry) :].tolist())

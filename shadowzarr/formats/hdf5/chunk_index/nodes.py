@@ -85,24 +85,20 @@ class AddressSpace:
         self._base, self._file_size = sizes.base_address, file_size
         self._claimed = 0
 
-    def group(self, addresses: npt.ArrayLike, length: int) -> NodeGroup:
-        """Nodes at addresses that are relative to the base address.
+    def group(self, addresses: npt.NDArray[np.uint64] | int, length: int) -> NodeGroup:
+        """Nodes at addresses that are relative to the base address; often one.
 
         Raises
         ------
         DamagedIndexError
             When one is outside the file, or there are too many.
         """
-        self.claim(np.size(addresses) * length)
-        found = np.atleast_1d(np.asarray(addresses, np.uint64))
-        last = self._file_size - self._base - length
-        sound(
-            length > 0 and (not found.size or (last >= 0 and int(found.max()) <= last)),
-            "a node outside the file",
-        )
-        return NodeGroup(found.astype(np.int64) + self._base, length)
-
-    def claim(self, nbytes: int) -> None:
-        """Count bytes that are going to be read; raises as `group` does."""
-        self._claimed += nbytes
+        if isinstance(addresses, int):
+            sound(addresses < 2**63, "a node outside the file")
+            addresses = np.array([addresses], np.uint64)
+        count = len(addresses)
+        self._claimed += count * length
         sound(self._claimed <= self._file_size, "an index larger than the file")
+        end = int(addresses.max()) + length if count else 0
+        sound(length > 0 and end <= self._file_size - self._base, "a node outside the file")
+        return NodeGroup(addresses.astype(np.int64) + self._base, length)
