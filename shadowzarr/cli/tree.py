@@ -102,7 +102,7 @@ def links_of(node: Metadata) -> list[tuple[str, str]]:
     return [
         (link["name"], link["path"])
         for link in (links if isinstance(links, list) else ())
-        if isinstance(link, dict) and {"name", "path"} <= link.keys()
+        if isinstance(link, dict) and isinstance(link.get("name"), str) and isinstance(link.get("path"), str)
     ]
 
 

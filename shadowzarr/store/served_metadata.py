@@ -105,7 +105,8 @@ def _within_depth[T](make: Callable[[str], T], key: str) -> T:
 
 
 def _is_plain(codecs: Any) -> bool:
-    return isinstance(codecs, list) and len(codecs) == 1 and _name(codecs[0]) == "bytes"
+    is_alone = isinstance(codecs, list) and len(codecs) == 1 and isinstance(codecs[0], Mapping)
+    return is_alone and _name(codecs[0]) == "bytes"
 
 
 def _are_understood(nodes: Mapping[str, Mapping[str, Any]]) -> bool:

@@ -112,7 +112,7 @@ def test_what_readers_may_not_know_is_shown(tmp_path, capsys):
         "chunk_grid": {"name": "rectilinear", "configuration": {"chunk_shapes": [[1, 2]]}},
         "codecs": ["bytes", {"name": "magic"}],
         "data_type": {"name": "struct", "configuration": {"fields": [["a", "int8"]]}},
-        "attributes": {"_LINKS": 5},
+        "attributes": {"_LINKS": [5, {"name": [], "path": "/"}]},
     }
     refs["a/zarr.json"] = json.dumps({**json.loads(refs["a/zarr.json"]), **changes})
     code, out, _ = info(capsys, document(tmp_path / "d.json", refs=refs))

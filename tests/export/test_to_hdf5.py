@@ -356,3 +356,31 @@ def test_chunks_that_are_too_large_for_hdf5_are_left_out_by_name(tmp_path):
     (remark,) = report.left_out
     assert remark.path == "/a"
     assert "chunks of 9,223,372,036,854,775,807 bytes; HDF5 has at most 4,294,967,295" in remark.what
+
+
+@pytest.mark.parametrize("values", [None, [], [10], [-1], [1, 2], "4", [{}]])
+def test_a_deflate_filter_that_would_fail_when_it_writes_is_left_off(tmp_path, values):
+    filters = [{"class": "H5Z_FILTER_DEFLATE", "id": 1, "values": values, "flags": 0}]
+    creation = {"layout": {"class": "H5D_CHUNKED", "dims": [2]}, "filters": filters}
+    builder = RfsBuilder()
+    builder.add_group("")
+    builder.add_array("a", shape=[2], data_type="uint8", chunk_shape=[2])
+    builder.add_inline_chunk("a", (0,), b"\x05\x06")
+    rfs = {**builder.build(), "hdf5": {"creations": [creation], "usualCreations": {"dataset": 0}}}
+    report = to_hdf5(rfs, tmp_path / "out.h5")
+    (remark,) = report.changed
+    assert "deflate with the parameters" in remark.what
+    with h5py.File(tmp_path / "out.h5") as file:
+        assert file["a"][...].tolist() == [5, 6]
+
+
+def test_a_chunk_that_no_codec_understands_is_left_out_by_name(tmp_path):
+    builder = RfsBuilder()
+    builder.add_group("")
+    zlib = {"name": "numcodecs.zlib", "configuration": {"level": 4}}
+    endian = {"name": "bytes", "configuration": {"endian": "little"}}
+    builder.add_array("a", shape=[2], data_type="int16", chunk_shape=[2], codecs=[endian, zlib])
+    builder.add_inline_chunk("a", (0,), b"no zlib")
+    report = to_hdf5(builder.build(), tmp_path / "out.h5")
+    assert [remark.path for remark in report.left_out] == ["/a"]
+    assert "cannot be decoded" in report.left_out[0].what

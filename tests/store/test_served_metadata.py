@@ -171,3 +171,11 @@ def test_what_is_no_utf8_text_is_served_so_that_zarr_reads_it():
     rfs = document()
     rfs["refs"]["zarr.json"] = '{"zarr_format":3,"node_type":"group","attributes":{"a":"\\ud800é"}}'
     assert open_rfs(rfs).attrs["a"] == "\ud800é"
+
+
+def test_a_codec_that_is_its_name_alone_is_zarrs_to_judge():
+    rfs = document()
+    rfs["refs"]["a/zarr.json"] = json.dumps({**json.loads(rfs["refs"]["a/zarr.json"]), "codecs": ["bytes"]})
+    root = open_rfs(rfs)
+    with pytest.raises(InvalidReferencesError, match="array '/a' cannot be opened"):
+        root["a"]

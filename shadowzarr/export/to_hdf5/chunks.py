@@ -13,6 +13,7 @@ import zarr
 from zarr.core.buffer import default_buffer_prototype
 from zarr.core.sync import sync
 
+from ...errors import ShadowzarrError
 from ...hdf5_types.defaults import chunk_shape
 from ...refs.chunk_key import chunk_key
 from ...store.rfs_store import RfsStore
@@ -43,6 +44,24 @@ class Region:
     def selection(self) -> tuple[slice, ...]:
         """As numpy and zarr are asked for it."""
         return tuple(slice(a, a + n) for a, n in zip(self.start, self.count, strict=True))
+
+
+def decoded(array: Any, selection: Any) -> Any:
+    """What zarr reads.
+
+    Raises
+    ------
+    ValueError
+        When a codec cannot make values of the stored bytes, whatever it raises.
+    """
+    try:
+        return array[selection]
+    except ShadowzarrError:
+        raise
+    except MemoryError:
+        raise
+    except Exception as error:
+        raise ValueError(f"its chunks cannot be decoded ({type(error).__name__}: {error})") from error
 
 
 class ArrayChunks:
@@ -101,7 +120,7 @@ class ArrayChunks:
 
     def values(self, region: Region) -> np.ndarray[Any, np.dtype[Any]]:
         """Values of a region, an array also where zarr gives a bare element."""
-        found = self.array[region.selection if region.count else ()]
+        found = decoded(self.array, region.selection if region.count else ())
         if isinstance(found, np.ndarray):
             return found
         holder = np.empty(region.count, self.array.dtype)

@@ -96,6 +96,7 @@ def make_dataset(
     unfiltered = properties.copy()
     try:
         for entry in filters:
+            _check_filter(entry)
             add_filter(properties, entry)
         return h5d.create(nursery.folder, nursery.name(), plan.tid, space, dcpl=properties)
     except PROBLEMS as error:
@@ -123,6 +124,16 @@ def _stored_here(plan: DatasetPlan, report: ToHdf5Report) -> Mapping[str, Any]:
     if UNLIMITED not in plan.shape.get("maxdims", ()):
         return rest
     return {**rest, "layout": {"class": "H5D_CHUNKED", "dims": _chunk_dims(plan)}}
+
+
+def _check_filter(described: Mapping[str, Any]) -> None:
+    """Refuse deflate without a level: HDF5 finds out when it writes, and then cannot close the file."""
+    if described["id"] == h5z.FILTER_DEFLATE:
+        values = described.get("values")
+        if not isinstance(values, list) or len(values) != 1 or values[0] not in range(10):
+            raise ValueError(
+                f"deflate with the parameters {str(values)[:80]}; expected one level from 0 to 9"
+            )
 
 
 def _check_chunks(creation: Mapping[str, Any], itemsize: int) -> None:

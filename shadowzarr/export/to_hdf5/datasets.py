@@ -20,7 +20,7 @@ from ...hdf5_types.memory import element_type, has_heap, memory_form, plain_dtyp
 from ...hdf5_types.references import References
 from ...hdf5_types.spaces import NULL, dims_of
 from ...hdf5_types.values_from_json import values_from_json
-from .chunks import ArrayChunks, Region
+from .chunks import ArrayChunks, Region, decoded
 from .creation import DatasetPlan, has_all_filters, make_dataset, usable_filters
 from .described import DescribedFile
 from .nursery import Nursery
@@ -193,8 +193,8 @@ class DatasetWriter:
         last = self._described.last_row(f"{name}/offsets") // max(1, row)
         for start in range(0, min(rows, last) if row else 0, step):
             stop = min(rows, start + step)
-            ends = np.asarray(offsets[start * row : stop * row + 1]).tolist()
-            items = np.asarray(values[ends[0] : ends[-1]])
+            ends = np.asarray(decoded(offsets, slice(start * row, stop * row + 1))).tolist()
+            items = np.asarray(decoded(values, slice(ends[0], ends[-1])))
             if not (np.diff(ends) >= 0).all():
                 raise ValueError("its sequences end before they begin")
             count = (stop - start, *dims[1:]) if dims else ()
