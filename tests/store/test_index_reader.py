@@ -214,3 +214,12 @@ async def test_metadata_of_an_index_beside_the_document(written, tmp_path, text)
     file.write_text(text)
     with pytest.raises((DamagedSourceError, InvalidReferencesError), match=r"chunk index|has shape 5"):
         await reader_of(rfs).location(ChunkId("a", (0,)))
+
+
+async def test_an_index_whose_codecs_are_not_understood(written, tmp_path):
+    rfs = load_rfs(tmp_path / "x.shadowzarr")
+    rfs["indexes"]["a"]["metadata"]["codecs"] = [{"name": "bytes", "configuration": {"a": 1}}]
+    with pytest.raises(
+        DamagedSourceError, match=r"chunk index of array '/a' is damaged .*not an index chunk"
+    ):
+        await reader_of(rfs).location(ChunkId("a", (0,)))
