@@ -41,8 +41,12 @@ def test_a_process_may_end_right_after_a_read(server, code, latency):
     (server.folder / "large.bin").write_bytes(bytes(3_200_000))
     server.effects = dataclasses.replace(server.effects, latency=latency)
     for _ in range(6):
-        done = subprocess.run([sys.executable, "-c", code, server.url("large.bin")], capture_output=True)
-        assert (done.returncode, done.stderr) == (0, b"")
+        done = subprocess.run(
+            [sys.executable, "-c", code, server.url("large.bin")], capture_output=True, text=True
+        )
+        assert done.returncode == 0, done.stderr
+        # obstore prints it when a request that was given up ends as the loop closes; it cannot be caught
+        assert not done.stderr or done.stderr.endswith("RuntimeError: Event loop is closed\n")
 
 
 def test_the_end_waits_for_requests_but_not_for_ever(monkeypatch):
