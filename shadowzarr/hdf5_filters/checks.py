@@ -19,6 +19,7 @@ Check = Callable[[memoryview], str]
 """Takes bytes, returns what is wrong with them; empty when nothing is."""
 
 _SCALEOFFSET_HEADER = 21
+_SCALEOFFSET_INTEGER = 2
 _PIECE = 2**20
 _BLOCKS_HEADER = 12  # bytes in all and bytes of a block, big-endian, as lz4 and bitshuffle begin
 
@@ -32,6 +33,17 @@ def has_size(nbytes: int) -> Check:
     return check
 
 
+def does_nothing(number: int, values: tuple[int, ...]) -> bool:
+    """Whether a filter passes a chunk on as it is: n-bit and scale-offset of types without bits to spare.
+
+    HDF5 2.0 then takes all the memory that the filter before it had for bytes of the chunk, which are more
+    than it has and hide that it has fewer.
+    """
+    if number == NBIT:
+        return not is_packed(values)
+    return number == SCALEOFFSET and values[0] == _SCALEOFFSET_INTEGER and values[1] == 8 * values[4]
+
+
 def input_check(number: int, values: tuple[int, ...], nbytes: int) -> Check | None:
     """The check of a filter's input; None when the filter is known to look for itself.
 
@@ -40,7 +52,7 @@ def input_check(number: int, values: tuple[int, ...], nbytes: int) -> Check | No
     number : int
         The filter.
     values : tuple of int
-        Its client data values, which `parameters` has nothing against.
+        Its client data values, which `parameters` has nothing against, of a filter that does something.
     nbytes : int
         Bytes of the whole decoded chunk.
     """
@@ -48,9 +60,9 @@ def input_check(number: int, values: tuple[int, ...], nbytes: int) -> Check | No
         return partial(_at_least, 5)
     if number == SZIP:
         return partial(_szip, nbytes)
-    if number == NBIT and is_packed(values):
+    if number == NBIT:
         return partial(_at_least, -(-values[2] * packing(values).bits // 8))
-    if number == SCALEOFFSET and values[1] != 8 * values[4]:  # all bits kept: passed on as it is
+    if number == SCALEOFFSET:
         return partial(_scaleoffset, values[2], values[4])
     if number == BZIP2:
         return partial(_bzip2, nbytes)

@@ -18,7 +18,7 @@ from h5py import h5s, h5t, h5z
 
 from ..errors import DamagedSourceError, InvalidReferencesError, MissingDependencyError, UnsupportedError
 from .availability import has_encoder, missing_filter
-from .checks import Check, has_size, input_check
+from .checks import Check, does_nothing, has_size, input_check
 from .guard import the_guard
 from .names import SZIP, ZFP, Filters, filter_name
 from .one_chunk_file import HDF5_ERRORS, image, open_image
@@ -241,6 +241,9 @@ def _guarded(filters: Filters, nbytes: int) -> tuple[Filters, list[Check], list[
     checks = [has_size(nbytes)]
     bits = []
     for entry in filters:
+        if does_nothing(*entry):
+            bits.append(0)
+            continue
         bits.append(1 << len(stages))
         stages.append(entry)
         check = input_check(*entry, nbytes)

@@ -2,7 +2,7 @@ import bz2
 
 import pytest
 
-from shadowzarr.hdf5_filters.checks import has_size, input_check
+from shadowzarr.hdf5_filters.checks import does_nothing, has_size, input_check
 
 
 def complaint(data, number, values=(), nbytes=4000):
@@ -35,14 +35,15 @@ def test_scale_offset_needs_its_bits():
 
 
 def test_scale_offset_that_keeps_all_bits_has_no_header():
-    assert input_check(6, (2, 32, 1000, 0, 4, 1, 0, 0), 4000) is None
+    assert does_nothing(6, (2, 32, 1000, 0, 4, 1, 0, 0))
 
 
 def test_n_bit_needs_what_it_packs():
     values = (8, 0, 10, 1, 4, 0, 20, 7)
     assert complaint(bytes(25), 5, values) == ""
     assert "25 are needed" in complaint(bytes(24), 5, values)
-    assert input_check(5, (8, 1, 10, 1, 4, 0, 32, 0), 40) is None
+    assert does_nothing(5, (8, 1, 10, 1, 4, 0, 32, 0))
+    assert not does_nothing(5, (8, 0, 10, 1, 4, 0, 17, 0))
 
 
 def test_bzip2_has_to_end():

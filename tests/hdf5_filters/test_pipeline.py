@@ -278,3 +278,16 @@ def test_any_order_of_lossless_filters(data, repeat, filters):
     data *= repeat
     encoded = encode_chunk(tuple(filters), data)
     assert decode_chunk(tuple(filters), encoded, len(data)).tobytes() == data
+
+
+@pytest.mark.parametrize(
+    "idle", [(5, (8, 1, 4, 1, 1, 0, 8, 0)), (6, (2, 8, 4, 0, 1, 1, *[0] * 14))], ids=["n-bit", "scale-offset"]
+)
+def test_filters_that_pass_a_chunk_on(idle):
+    filters = (idle, *GZIP)
+    assert decode_chunk(filters, zlib.compress(b"\1\2\3\4"), 4).tobytes() == b"\1\2\3\4"
+    stored = encode_chunk(filters, b"\1\2\3\4")
+    assert decode_chunk(filters, stored, 4).tobytes() == b"\1\2\3\4"
+    for wrong in (b"\1\2\3", b"\1\2\3\4\5"):
+        with pytest.raises(DamagedSourceError, match="it decodes to"):
+            decode_chunk(filters, zlib.compress(wrong), 4)
