@@ -8,6 +8,8 @@ from typing import Annotated
 
 from cyclopts import App, CycloptsError, Parameter
 
+from shadowzarr.catalog.run_summary import EXIT_FAILURE
+from shadowzarr.cli.streams import give_up
 from shadowzarr.cli.usage import CALLED_WRONGLY, usage_text
 
 from .commands import print_schema, run_config, run_demo
@@ -15,7 +17,8 @@ from .commands import print_schema, run_config, run_demo
 app = App(
     name="flows",
     help="Index dandisets from a YAML file. Exit codes: 0 all went well; 1 something failed; "
-    "2 called wrongly; 3 all assets were indexed and verified, but some objects could not be represented.",
+    "2 called wrongly; 3 no asset failed, but some objects could not be represented; "
+    "129, 130 and 143 ended by a signal.",
     version_flags=[],
     result_action="return_value",
 )
@@ -78,9 +81,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command and return its exit code; a wrong call is one line, as for ``shadowzarr``."""
     try:
         code = app(arguments, exit_on_error=False, print_error=False)
+        sys.stdout.flush()
     except CycloptsError as error:
         print(f"flows: error: {usage_text(error, command='python -m flows')}", file=sys.stderr)
         return CALLED_WRONGLY
+    except BrokenPipeError:  # whoever reads has seen enough
+        give_up(sys.stdout)
+        return EXIT_FAILURE
     return code if isinstance(code, int) else 0
 
 

@@ -64,6 +64,13 @@ class ArchiveSection(Section):
         "stands in a configuration.",
     )
 
+    @property
+    def lacks_key(self) -> bool:
+        """Whether a key is named and not there; those of the public archives are named by themselves."""
+        named = [archive_named(name) for name in ARCHIVE_NAMES]
+        is_public = any(each is not None and each.api_url == self.api_url for each in named)
+        return self.api_key_env is not None and not is_public and not os.environ.get(self.api_key_env)
+
 
 Globs = Annotated[
     list[Annotated[str, StringConstraints(min_length=1)]],
@@ -297,6 +304,11 @@ class IndexDandisetsConfig(Section):
         ]
         if self.verification.mode == "none":
             found.append("verification.mode is none: references are published unverified")
+        if self.archive.lacks_key:
+            found.append(
+                f"the variable {self.archive.api_key_env} that archive.api_key_env names is not set: "
+                "the archive is asked without a key, and shows open dandisets alone"
+            )
         return found
 
     @property

@@ -12,7 +12,6 @@ from shadowzarr import RfsBuilder, load_rfs, write_rfs
 from shadowzarr.errors import DamagedSourceError, OutputError, UsageError
 from shadowzarr.refs.inline import decode_inline, encode_inline
 
-
 ROOT = Path(__file__).resolve().parents[1]
 
 

@@ -287,3 +287,11 @@ def test_the_schema_of_a_flow(capsys):
 def test_an_unknown_flow_names_the_nearest(capsys):
     assert print_schema("index_dandiset") == 1
     assert "did you mean index_dandisets?" in capsys.readouterr().err
+
+
+def test_a_reader_that_has_seen_enough_is_no_error():
+    command = [sys.executable, "-m", "flows", "schema", "index_dandisets"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        process.stdout.close()
+        assert process.stderr.read() == b""
+    assert process.returncode == 1

@@ -74,6 +74,17 @@ def test_what_is_not_done_is_said():
     assert config(icechunk={"repository": "x", "enabled": False}).warnings == []
 
 
+def test_a_key_that_is_named_and_not_there_is_warned_of(monkeypatch):
+    monkeypatch.delenv("SOME_KEY", raising=False)
+    monkeypatch.delenv("DANDI_API_KEY", raising=False)
+    named = {"api_url": "https://example.org/api", "api_key_env": "SOME_KEY"}
+    (warning,) = config(archive=named).warnings
+    assert "SOME_KEY" in warning
+    assert config(archive="dandi").warnings == []
+    monkeypatch.setenv("SOME_KEY", "secret")
+    assert config(archive=named).warnings == []
+
+
 def test_the_digest_tells_configurations_apart_but_not_their_files():
     assert config().digest == config().read_from("somewhere").digest
     assert config().digest != config(on_error="stop").digest

@@ -106,7 +106,7 @@ def _load_filters() -> None:
 
 def _check(target: Path, *, overwrite: bool) -> None:
     if target.exists() and not overwrite:
-        raise OutputError(f"{target} exists; remove it, or allow overwriting")
+        raise OutputError(f"{target} exists; give --force (overwrite=True) to replace it")
     is_ours = target.is_file() and (target.stat().st_size == 0 or h5py.is_hdf5(target))
     if target.exists() and not is_ours:
         raise OutputError(
