@@ -26,7 +26,7 @@ SHARED = ROOT.parent / "shared"
 
 
 def pytest_configure() -> None:
-    """Let Ctrl-C work in what tests start, also when a shell runs them in its background, where it is ignored."""
+    """Let Ctrl-C end what tests start, also when a shell runs them in its background, with it ignored."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
