@@ -19,6 +19,7 @@ Check = Callable[[memoryview], str]
 """Takes bytes, returns what is wrong with them; empty when nothing is."""
 
 _SCALEOFFSET_HEADER = 21
+_OVERHEAD = 4096  # what filters before this one may have added to a small chunk: blosc2 alone adds 250 bytes
 _SCALEOFFSET_INTEGER = 2
 _PIECE = 2**20
 _BLOCKS_HEADER = 12  # bytes in all and bytes of a block, big-endian, as lz4 and bitshuffle begin
@@ -82,7 +83,7 @@ def _at_least(needed: int, data: memoryview) -> str:
 def _szip(nbytes: int, data: memoryview) -> str:
     """The number of bytes that comes first is allocated."""
     size = int.from_bytes(data[:4], "little")
-    return _at_least(5, data) or (f"szip announces {size:,} bytes" if size > 2 * nbytes + 64 else "")
+    return _at_least(5, data) or (f"szip announces {size:,} bytes" if size > 2 * nbytes + _OVERHEAD else "")
 
 
 def _scaleoffset(elements: int, itemsize: int, data: memoryview) -> str:
@@ -98,11 +99,11 @@ def _bzip2(nbytes: int, data: memoryview) -> str:
     decoder, size = bz2.BZ2Decompressor(), 0
     try:
         size = len(decoder.decompress(data, _PIECE))
-        while not decoder.eof and not decoder.needs_input and size <= 2 * nbytes + 64:
+        while not decoder.eof and not decoder.needs_input and size <= 2 * nbytes + _OVERHEAD:
             size += len(decoder.decompress(b"", _PIECE))
     except (OSError, EOFError) as error:
         return f"bzip2: {error}"
-    if size > 2 * nbytes + 64:
+    if size > 2 * nbytes + _OVERHEAD:
         return f"bzip2 makes more than {size:,} bytes of it"
     return "" if decoder.eof else "it is truncated"
 
@@ -110,7 +111,7 @@ def _bzip2(nbytes: int, data: memoryview) -> str:
 def _blosc(nbytes: int, data: memoryview) -> str:
     """Bytes decoded and stored are in a header of 16."""
     decoded, stored = (int.from_bytes(data[start : start + 4], "little") for start in (4, 12))
-    if decoded > 2 * nbytes + 64:
+    if decoded > 2 * nbytes + _OVERHEAD:
         return f"blosc announces {decoded:,} bytes"
     return _at_least(max(16, stored), data)
 
@@ -118,7 +119,7 @@ def _blosc(nbytes: int, data: memoryview) -> str:
 def _blocks(nbytes: int, grain: int, data: memoryview) -> str:
     """Blocks, each after its number of bytes, and what is less than a grain as it is."""
     total, block = int.from_bytes(data[:8], "big"), int.from_bytes(data[8:_BLOCKS_HEADER], "big")
-    if len(data) < _BLOCKS_HEADER or block <= 0 or block % grain or total > 2 * nbytes + 64:
+    if len(data) < _BLOCKS_HEADER or block <= 0 or block % grain or total > 2 * nbytes + _OVERHEAD:
         return "it has a damaged header of blocks"
     whole = total - total % grain
     place = _BLOCKS_HEADER

@@ -291,3 +291,9 @@ def test_filters_that_pass_a_chunk_on(idle):
     for wrong in (b"\1\2\3", b"\1\2\3\4\5"):
         with pytest.raises(DamagedSourceError, match="it decodes to"):
             decode_chunk(filters, zlib.compress(wrong), 4)
+
+
+def test_filters_that_make_a_small_chunk_larger():
+    plug_ins()
+    filters = ((2, (1,)), (32026, (1, 1, 1, 1, 5, 1, 0)), (32001, (2, 2, 1, 250, 5, 1, 0)))
+    assert decode_chunk(filters, encode_chunk(filters, b"\5"), 1).tobytes() == b"\5"
