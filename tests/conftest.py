@@ -26,9 +26,11 @@ SHARED = ROOT.parent / "shared"
 
 
 def pytest_configure() -> None:
-    """Let Ctrl-C end what tests start, also when a shell runs them in its background, with it ignored."""
-    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+    """Let signals end what tests start, also where the tests themselves run in the background or by nohup."""
+    usual = {signal.SIGINT: signal.default_int_handler, signal.SIGHUP: signal.SIG_DFL}
+    for number, handler in usual.items():
+        if signal.getsignal(number) is signal.SIG_IGN:
+            signal.signal(number, handler)
 
 
 def pytest_make_parametrize_id(val: object) -> str | None:
