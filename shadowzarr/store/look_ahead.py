@@ -138,7 +138,7 @@ class ReadPlan:
             if current is not None and current.cancelling():
                 raise
             return None  # another read of the same selection was given up, this one was not
-        except Exception:
+        except Exception:  # zarr gets it, whatever it is; a selection that fails is not read further
             self._is_stopped = True
             raise
         finally:
@@ -156,7 +156,7 @@ class ReadPlan:
         except asyncio.CancelledError:
             self._cancel()
             raise
-        except Exception:
+        except Exception:  # as in `take`
             self._is_stopped = True
             raise
 
