@@ -4,201 +4,57 @@ Each row builds a small file with one object ``x``, makes references and verifie
 read from the references, and docs/hdf5.md shows it; ``make docs-tables`` writes the page anew.
 """
 
-import json
 import os
 import re
 import warnings
-from collections.abc import Callable
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import h5py
 import numpy as np
 import pytest
-from h5py import h5d, h5p, h5s, h5t, h5z
+from h5py import h5d, h5t, h5z
+from hdf5_features import (
+    ATTRIBUTES,
+    BIG,
+    FILES,
+    FILLS,
+    FILTERS,
+    LATEST,
+    LAYOUTS,
+    LEFT,
+    LINKS,
+    NAMES,
+    SPACES,
+    TIMES,
+    TYPES,
+    ZIP,
+    Feature,
+    altered,
+    attribute,
+    beside,
+    compound,
+    data,
+    empty,
+    link,
+    low,
+    masked,
+    opaque,
+    other_file,
+    plugin,
+    raw_file,
+    regions,
+    rows,
+    scaled,
+    sequences,
+    unknown_filter,
+    virtual,
+)
+from stored_form import Stored
 
 from shadowzarr.formats.hdf5.generate import generate_rfs
-from shadowzarr.formats.hdf5.h5_filters_to_codecs import HOW
 from shadowzarr.verify import verify_rfs
 
 PAGE = Path(__file__).resolve().parents[3] / "docs" / "hdf5.md"
-OURS = {entry.filter: entry.readers for entry in HOW}
-
-
-@dataclass(frozen=True)
-class Feature:
-    """One row.
-
-    Attributes
-    ----------
-    topic, name : str
-        The table, and the row in it.
-    build : callable
-        Puts ``x`` into an open file, or an attribute ``x`` on the root.
-    wanted : str
-        A part of how it is stored, so that the row cannot change in silence.
-    options : dict
-        Of the file: ``libver``, ``userblock_size``, ``track_order``.
-    plugin : bool
-        Whether it needs hdf5plugin.
-    """
-
-    topic: str
-    name: str
-    build: Callable[[h5py.File], Any]
-    wanted: str
-    options: dict[str, Any] = field(default_factory=dict)
-    plugin: bool = False
-
-
-def low(
-    tid: h5t.TypeID, raw: bytes | None = None, shape: tuple[int, ...] = (2,), **properties: Any
-) -> Callable:
-    """A dataset of a type that h5py's high level cannot make."""
-
-    def build(file: h5py.File) -> None:
-        creation = h5p.create(h5p.DATASET_CREATE)
-        for name, value in properties.items():
-            getattr(creation, name)(*(value if isinstance(value, tuple) else (value,)))
-        space = h5s.create_simple(shape) if shape else h5s.create(h5s.SCALAR)
-        made = h5d.create(file.id, b"x", tid, space, creation)
-        if raw is not None:
-            made.write(h5s.ALL, h5s.ALL, np.frombuffer(raw, f"V{tid.get_size()}").reshape(shape).copy(), tid)
-
-    return build
-
-
-def data(values: Any, dtype: Any = None, **options: Any) -> Callable:
-    return lambda file: file.create_dataset("x", data=np.asarray(values, dtype), **options)
-
-
-def empty(shape: Any, dtype: Any, **options: Any) -> Callable:
-    return lambda file: file.create_dataset("x", shape, dtype, **options)
-
-
-def altered(tid: h5t.TypeID, *changes: tuple) -> h5t.TypeID:
-    tid = tid.copy()
-    for name, *arguments in changes:
-        getattr(tid, name)(*arguments)
-    return tid
-
-
-def opaque(size: int, tag: bytes) -> h5t.TypeID:
-    return altered(h5t.create(h5t.OPAQUE, size), ("set_tag", tag))
-
-
-def compound(*fields: tuple[bytes, int, h5t.TypeID], size: int) -> h5t.TypeID:
-    tid = h5t.create(h5t.COMPOUND, size)
-    for name, offset, member in fields:
-        tid.insert(name, offset, member)
-    return tid
-
-
-def sequences(items: list, dtype: Any) -> Callable:
-    def build(file: h5py.File) -> None:
-        made = file.create_dataset("x", (len(items),), h5py.vlen_dtype(dtype))
-        for number, item in enumerate(items):
-            made[number] = item
-
-    return build
-
-
-def beside(build: Callable[[h5py.File], Any]) -> Callable:
-    """With a dataset ``y`` that links and references may lead to."""
-
-    def both(file: h5py.File) -> None:
-        file["y"] = np.arange(4)
-        build(file)
-
-    return both
-
-
-def attribute(value: Any, **options: Any) -> Callable:
-    return lambda file: file.attrs.create("x", value, **options)
-
-
-def link(name: str, target: Any) -> Callable:
-    return lambda file: file.__setitem__(name, target)
-
-
-BIG = np.arange(600, dtype="<i4").reshape(30, 20)
-TIMES = np.array(["2020-01-01", "NaT"], "<M8[s]")
-ROW = np.dtype([("n", "<i4"), ("text", h5py.string_dtype()), ("to", h5py.ref_dtype)])
-ZIP: dict[str, Any] = {"chunks": (10, 10), "compression": "gzip"}
-
-
-def rows(file: h5py.File) -> None:
-    file.create_dataset("x", data=np.array([(1, "a", file["y"].ref), (2, "é", h5py.Reference())], ROW))
-
-
-def regions(file: h5py.File) -> None:
-    made = file.create_dataset("x", (2,), h5py.regionref_dtype)
-    made[0], made[1] = file["y"].regionref[:2], file["y"].regionref[[0, 3]]
-
-
-def masked(file: h5py.File) -> None:
-    made = file.create_dataset("x", data=BIG, **ZIP)
-    made.id.write_direct_chunk((0, 0), BIG[:10, :10].tobytes(), 1)
-
-
-def virtual(file: h5py.File) -> None:
-    layout = h5py.VirtualLayout((2, 4), "<i8")
-    layout[0] = h5py.VirtualSource(".", "y", (4,))
-    file.create_virtual_dataset("x", layout, fillvalue=-1)
-
-
-def raw_file(file: h5py.File) -> None:
-    Path(file.filename).with_name("raw.bin").write_bytes(BIG.tobytes())
-    file.create_dataset("x", BIG.shape, BIG.dtype, external=[("raw.bin", 0, BIG.nbytes)])
-
-
-def other_file(file: h5py.File) -> None:
-    with h5py.File(Path(file.filename).with_name("other.h5"), "w") as other:
-        other["y"] = BIG
-    file["x"] = h5py.ExternalLink("other.h5", "/y")
-
-
-def scaled(file: h5py.File) -> None:
-    file["y"].make_scale("y")
-    file["x"] = np.zeros((2, 4))
-    file["x"].dims[1].attach_scale(file["y"])
-
-
-def filtered(number: int, values: tuple = (), array: Any = BIG) -> Callable:
-    return lambda file: file.create_dataset(
-        "x", data=array, chunks=(10, 10), compression=number, compression_opts=values or None
-    )
-
-
-def plugin(name: str, **options: Any) -> Callable:
-    def build(file: h5py.File) -> None:
-        import hdf5plugin
-
-        values = BIG.astype("<f4") if name == "Zfp" else BIG
-        file.create_dataset("x", data=values, chunks=(10, 10), **getattr(hdf5plugin, name)(**options))
-
-    return build
-
-
-def unknown_filter(file: h5py.File) -> None:
-    creation = h5p.create(h5p.DATASET_CREATE)
-    creation.set_chunk((2,))
-    creation.set_filter(299, h5z.FLAG_OPTIONAL)
-    made = h5d.create(file.id, b"x", h5t.STD_U8LE, h5s.create_simple((2,)), creation)
-    made.write_direct_chunk((0,), b"ab", 0)
-
-
-TYPES, SPACES, LAYOUTS, FILTERS = "Datatypes", "Dataspaces", "Layouts", "Filters"
-LINKS, ATTRIBUTES, NAMES, FILES, FILLS, LEFT = (
-    "Links",
-    "Attributes",
-    "Names",
-    "Files",
-    "Fill values",
-    "What is left out",
-)
-LATEST: dict[str, Any] = {"libver": "latest"}
 
 FEATURES = (
     Feature(TYPES, "integer", data(BIG), "`int32`, in the file"),
@@ -479,94 +335,6 @@ def produced(feature: Feature, folder: Path) -> tuple[str, str]:
         report = verify_rfs(rfs, mode="full")
     assert report.equal, report.summary()
     return Stored(rfs).words(feature.topic)
-
-
-class Stored:
-    """What a document says of ``x``."""
-
-    def __init__(self, rfs: dict[str, Any]) -> None:
-        self._rfs = rfs
-        self._nodes = {
-            key.removesuffix("zarr.json").rstrip("/"): json.loads(value)
-            for key, value in rfs["refs"].items()
-            if key.endswith("zarr.json") and isinstance(value, str) and value.startswith("{")
-        }
-
-    def words(self, topic: str) -> tuple[str, str]:
-        skipped = self._rfs.get("skipped", [])
-        if topic == LEFT:
-            assert skipped
-            return f"left out: {skipped[-1]['reason']}", "nobody; it is named in `skipped`"
-        assert not skipped, skipped
-        attributes = self._nodes[""].get("attributes", {})
-        if "x" in attributes:
-            return self._attribute(attributes)
-        path = next((name for name in self._nodes if name == "x" or name.endswith("/x")), None)
-        if path is None:
-            return "an entry of `_LINKS` of the group", "hdmf-zarr, shadowzarr"
-        return self._node(path)
-
-    def _attribute(self, attributes: dict[str, Any]) -> tuple[str, str]:
-        text = json.dumps(attributes["x"], separators=(",", ":"), ensure_ascii=False)
-        conventions = [each["name"] for each in attributes.get("zarr_conventions", [])]
-        with_them = f", by {conventions[0]}" if conventions else ""
-        readers = "shadowzarr (`decode_attributes`)" if conventions else "any Zarr v3 reader"
-        return f"`{text if len(text) < 200 else text[:40] + '…'}`{with_them}", readers
-
-    def _node(self, path: str) -> tuple[str, str]:
-        node = self._nodes[path]
-        attributes = node.get("attributes", {})
-        marks = [
-            f"`{name}`" for name in attributes if name.startswith("_") and name not in ("_DTYPE", "_LINKS")
-        ]
-        if attributes.get("_DTYPE", "").endswith("_reference"):
-            marks.append(f'`_DTYPE: "{attributes["_DTYPE"]}"`')
-        if node["node_type"] == "group":
-            members = ", ".join(
-                f"`{name.rpartition('/')[2]}`" for name in self._nodes if name.startswith(f"{path}/")
-            )
-            return (
-                f"a group of {members}, marked by {', '.join(marks)}",
-                "any Zarr v3 reader, as separate arrays",
-            )
-        parts = [*self._type(node), *self._places(path), *marks]
-        if "dimension_names" in node:
-            parts.append(f"`dimension_names` {json.dumps(node['dimension_names'])}")
-        changes = [each["what"] for each in self._rfs.get("converted", []) if each["path"] == f"/{path}"]
-        return "; ".join([", ".join(parts), *changes]), self._readers(node)
-
-    def _type(self, node: dict[str, Any]) -> list[str]:
-        name = node["data_type"] if isinstance(node["data_type"], str) else node["data_type"]["name"]
-        big = [each for each in node["codecs"] if each.get("configuration", {}).get("endian") == "big"]
-        codecs = [f"`{each['name']}`" for each in node["codecs"][1:]]
-        fill = json.dumps(node["fill_value"], separators=(",", ":"))
-        shown = [] if fill in ("0", "0.0", '""', "false") or len(fill) > 40 else [f"fill value `{fill}`"]
-        scalar = [f"shape {tuple(node['shape'])}"] if node["shape"] in ([], [0, 3]) else []
-        if name == "int32" and fill == "0" and len(node["shape"]) == 1 and not codecs:
-            shown = [f"fill value `{fill}`"]
-        return [f"`{name}`", *(["big-endian"] if big else []), *scalar, *codecs, *shown]
-
-    def _places(self, path: str) -> list[str]:
-        chunks = [v for k, v in self._rfs["refs"].items() if k == f"{path}/c" or k.startswith(f"{path}/c/")]
-        if not chunks:
-            return ["no chunks"]
-        where = {"the document" if isinstance(value, str) else "the file" for value in chunks}
-        number = f"{len(chunks)} chunk{'s' * (len(chunks) > 1)}"
-        return [f"in {' and '.join(sorted(where, reverse=True))}", number]
-
-    def _readers(self, node: dict[str, Any]) -> str:
-        names = {each["name"] for each in node["codecs"]}
-        if "shadowzarr.hdf5_filters" in names:
-            numbers = [each["id"] for each in node["codecs"][-1]["configuration"]["filters"]]
-            return OURS.get(numbers[-1], "zarr-python with shadowzarr")
-        if "imagecodecs_lz4h5" in names:
-            return "zarr-python with imagecodecs-zarr (extra hdf5)"
-        name = node["data_type"] if isinstance(node["data_type"], str) else node["data_type"]["name"]
-        if name == "string" or any(each.startswith("numcodecs.") for each in names):
-            return "zarr-python, and readers with this codec"
-        if isinstance(node["data_type"], dict) or name == "variable_length_bytes":
-            return "zarr-python"
-        return "any Zarr v3 reader"
 
 
 def table(folder: Path, topic: str) -> str:

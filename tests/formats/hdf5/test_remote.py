@@ -1,8 +1,6 @@
 import ctypes
-import gc
 import os
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import h5py
@@ -18,15 +16,6 @@ from shadowzarr.testing import Archive, ArchiveServer
 from shadowzarr.testing.faults import Fault
 from shadowzarr.testing.range_server import RangeServer
 from shadowzarr.verify import verify_rfs
-
-
-@pytest.fixture(autouse=True)
-def _no_collection() -> Iterator[None]:
-    """The server is a thread of this process; a collection there would wait for h5py, which waits for it."""
-    gc.collect()
-    gc.disable()
-    yield
-    gc.enable()
 
 
 @pytest.fixture

@@ -1,4 +1,3 @@
-import gc
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,15 +13,6 @@ from shadowzarr.formats.hdf5.h5_chunk_utils import chunk_locations
 from shadowzarr.formats.hdf5.inventory import address_of
 from shadowzarr.formats.hdf5.stored_file import registered, stored_table
 from shadowzarr.testing.range_server import RangeServer
-
-
-@pytest.fixture(autouse=True)
-def _no_collection() -> Iterator[None]:
-    """The server is a thread of this process; a collection there would wait for h5py, which waits for it."""
-    gc.collect()
-    gc.disable()
-    yield
-    gc.enable()
 
 
 @pytest.fixture

@@ -1,0 +1,47 @@
+"""Calling ``shadowzarr`` and reading what it prints."""
+
+import contextlib
+import io
+import subprocess
+import sys
+
+import h5py
+
+from shadowzarr.cli import main
+
+
+def run(*arguments, cwd=None):
+    code = "import sys; from shadowzarr.cli import main; sys.exit(main())"
+    return subprocess.run(
+        [sys.executable, "-c", code, *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        cwd=cwd,
+        timeout=120,
+    )
+
+
+def call(*arguments):
+    """The same in this process, which is faster and loads the libraries once."""
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        code = main([str(each) for each in arguments])
+    return subprocess.CompletedProcess(arguments, code, out.getvalue(), err.getvalue())
+
+
+def error_of(result):
+    """The one line on the standard error stream."""
+    *notices, line = result.stderr.splitlines()
+    assert all(notice.endswith(" tries)") for notice in notices), result.stderr
+    assert line.startswith("shadowzarr: error: ")
+    return line.removeprefix("shadowzarr: error: ")
+
+
+def add_times(file, name):
+    """Add a dataset that h5py cannot read, so that references leave it out."""
+    h5py.h5d.create(file.id, name.encode(), h5py.h5t.UNIX_D32LE, h5py.h5s.create_simple((1,)))
+
+
+def listed(folder):
+    """Names in a folder."""
+    return sorted(path.name for path in folder.iterdir())
