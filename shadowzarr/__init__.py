@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from .errors import ShadowzarrError, SourceChangedError
     from .export.to_hdf5 import ToHdf5Report, to_hdf5
     from .formats.hdf5.generate import generate_rfs
+    from .formats.tiff.generate import generate_rfs_tiff
     from .refs.document import Rfs
     from .store.load_rfs import load_rfs
     from .store.open_rfs import open_rfs
@@ -34,6 +35,7 @@ _HOMES = {
     "VerificationReport": ".verify",
     "decode_attributes": ".attributes",
     "generate_rfs": ".formats.hdf5.generate",
+    "generate_rfs_tiff": ".formats.tiff.generate",
     "load_rfs": ".store.load_rfs",
     "open_rfs": ".store.open_rfs",
     "to_hdf5": ".export.to_hdf5",
@@ -52,6 +54,7 @@ __all__ = [
     "VerificationReport",
     "decode_attributes",
     "generate_rfs",
+    "generate_rfs_tiff",
     "load_rfs",
     "open_rfs",
     "to_hdf5",

@@ -3,15 +3,17 @@
 `PartialBytesCodec` is zarr's ``bytes`` codec that reads only the part of a chunk that was asked for;
 zarr itself fetches whole chunks of every array that is not sharded. `RfsStore` serves ``zarr.json``
 with the name `PARTIAL_BYTES` in place of ``bytes``, so that neither other stores nor zarr's global
-configuration are touched; metadata written from such an array says ``bytes`` again. Nothing here
-knows stores or files.
+configuration are touched; metadata written from such an array says ``bytes`` again. `register_named`
+brings codecs that a document names and zarr does not find by itself. Nothing here knows stores or files.
 """
 
 from __future__ import annotations
 
+import contextlib
+import importlib
 import math
 import operator
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Self
 
@@ -19,7 +21,8 @@ import numpy as np
 from zarr.abc.codec import ArrayBytesCodecPartialDecodeMixin
 from zarr.abc.store import RangeByteRequest
 from zarr.codecs import BytesCodec
-from zarr.registry import register_codec
+from zarr.errors import UnknownCodecError
+from zarr.registry import get_codec_class, register_codec
 
 if TYPE_CHECKING:
     from zarr.abc.store import ByteGetter
@@ -28,6 +31,9 @@ if TYPE_CHECKING:
 
 PARTIAL_BYTES = "shadowzarr.bytes"
 """Name under which `PartialBytesCodec` is registered."""
+
+_IMAGECODECS = "imagecodecs_"
+_OWN = {"shadowzarr.tiff_segment": "shadowzarr.tiff_segments.codec"}
 
 
 @dataclass(frozen=True)
@@ -123,6 +129,32 @@ def _numbers(part: Any, extent: int) -> range | None:
         number = operator.index(part)
         return range(number, number + 1) if 0 <= number < extent else None
     return None
+
+
+def register_named(codecs: Iterable[Any]) -> None:
+    """Register codecs that are installed but not announced to zarr.
+
+    Those of imagecodecs are announced by the package imagecodecs-zarr alone. What cannot be had is left
+    to zarr, whose error names the package.
+
+    Parameters
+    ----------
+    codecs : iterable
+        Entries of ``codecs`` in a ``zarr.json``.
+    """
+    for codec in codecs:
+        name = codec.get("name") if isinstance(codec, Mapping) else codec
+        if not isinstance(name, str) or not (name in _OWN or name.startswith(_IMAGECODECS)):
+            continue
+        try:
+            get_codec_class(name)
+        except UnknownCodecError:
+            with contextlib.suppress(ImportError):
+                if name in _OWN:
+                    importlib.import_module(_OWN[name])
+                else:
+                    suffix = name.removeprefix(_IMAGECODECS)
+                    importlib.import_module("imagecodecs.zarr").register_codecs([suffix], verbose=False)
 
 
 register_codec(PARTIAL_BYTES, PartialBytesCodec)

@@ -12,7 +12,9 @@ would expect::
     │   └── OutputBusyError                another run is writing to the output folder
     ├── MissingDependencyError (ImportError)   install an extra
     ├── SourceError (OSError)              the source cannot be used as it is
+    │   ├── UnknownFormatError             it is of no format that is known
     │   ├── NotHDF5Error                   it is not an HDF5 file
+    │   ├── NotTIFFError                   it is not a TIFF file
     │   ├── DamagedSourceError             truncated or corrupt
     │   ├── SourceChangedError             it is not the file that was indexed; generate again
     │   └── ChildFailedError               the process that read it had to be given up
@@ -88,8 +90,16 @@ class SourceError(ShadowzarrError, OSError):
     """A source file cannot be used as it is."""
 
 
+class UnknownFormatError(SourceError):
+    """The source is of no format that is known, by its first bytes."""
+
+
 class NotHDF5Error(SourceError):
     """The source is not an HDF5 file."""
+
+
+class NotTIFFError(SourceError):
+    """The source is not a TIFF file."""
 
 
 class DamagedSourceError(SourceError):

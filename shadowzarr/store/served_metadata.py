@@ -18,7 +18,7 @@ from zarr.core.group import GroupMetadata
 from zarr.core.metadata.v3 import ArrayV3Metadata
 
 from ..attributes import decode_non_finite, encode_attributes
-from ..codecs import PARTIAL_BYTES
+from ..codecs import PARTIAL_BYTES, register_named
 from ..errors import InvalidReferencesError
 from ..refs.chunk_key import METADATA_NAME
 from ..refs.node_checks import check_node
@@ -140,6 +140,7 @@ def parse_by_zarr(node: Mapping[str, Any], path: str) -> ArrayV3Metadata | Group
         With the node and what zarr says of it: an unknown codec, a fill value of another type.
     """
     kind: Any = ArrayV3Metadata if node["node_type"] == "array" else GroupMetadata
+    register_named(node.get("codecs") or ())
     try:
         parsed: ArrayV3Metadata | GroupMetadata = kind.from_dict(dict(node))
     except Exception as error:  # zarr raises errors of any kind here, all about this document

@@ -11,19 +11,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from ...errors import ShadowzarrError
+from ..cannot_represent import CannotRepresentError as CannotRepresentError
 
 READ_ERRORS = (OSError, RuntimeError, TypeError, ValueError, KeyError, OverflowError, MemoryError)
 """What h5py raises for an object that it cannot read."""
 
 _MAX_LENGTH = 240
 _WRAPPED = re.compile(r"^[^()]*\((?P<inner>.*)\)\s*$", re.DOTALL)
-
-
-class CannotRepresentError(Exception):
-    """An object of the file has no form in the references; the message is the reason.
-
-    It never leaves this package: the caller records it as left out, or raises `UnsupportedError`.
-    """
 
 
 def short_reason(error: BaseException) -> str:

@@ -1,0 +1,50 @@
+"""What a caller hears while references are generated."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+Stage = Literal["read_ahead", "open", "inventory", "datasets", "attributes", "done"]
+
+
+@dataclass(frozen=True, slots=True)
+class GenerationEvent:
+    """How far a generation has come; the last event has stage ``done`` and the totals.
+
+    Attributes
+    ----------
+    stage : str
+        ``read_ahead`` (of a remote file, after each round of requests), ``open``, ``inventory``,
+        ``datasets``, ``attributes`` or ``done``.
+    objects : int
+        Objects of the file that are done in this stage; in ``done``, nodes of the document.
+    total : int
+        Objects that this stage will do; 0 while that is not known.
+    chunks : int
+        Chunks located or held so far.
+    bytes : int
+        Bytes of the source that the references point to so far.
+    requests : int
+        Requests made to a remote source so far; 0 for a local file.
+    bytes_read : int
+        Bytes read from a remote source so far; 0 for a local file.
+    levels : int
+        Rounds of requests for a remote source's metadata so far; each had to wait for the one before.
+    nodes : int
+        Nodes of the metadata looked at in them.
+    """
+
+    stage: Stage
+    objects: int = 0
+    total: int = 0
+    chunks: int = 0
+    bytes: int = 0
+    requests: int = 0
+    bytes_read: int = 0
+    levels: int = 0
+    nodes: int = 0
+
+
+ProgressCallback = Callable[[GenerationEvent], None]

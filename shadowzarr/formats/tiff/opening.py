@@ -1,0 +1,92 @@
+"""Letting tifffile open a file and find its series, after what it would take for true was looked at."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from typing import Any
+
+from ..._optional import require
+from ...errors import DamagedSourceError, ShadowzarrError, UnsupportedError
+from .ome_claims import check_ome, split
+from .reasons import short_reason
+from .stored_file import StoredFile
+from .stored_files import StoredFiles
+
+
+@contextlib.contextmanager
+def open_tiff(file: StoredFile) -> Iterator[Any]:
+    """Open a file with tifffile.
+
+    Raises
+    ------
+    DamagedSourceError
+        When it cannot.
+    """
+    tifffile = require("tifffile", extra="tiff")
+    with _damage(file):
+        if file.path is not None:
+            tif = tifffile.TiffFile(file.path)
+        else:
+            tif = tifffile.TiffFile(file.handle, name=file.shown.rpartition("/")[2])
+    with contextlib.closing(tif):
+        yield tif
+
+
+def find_series(tif: Any, files: StoredFiles) -> list[Any]:
+    """The series of a file, as tifffile finds them.
+
+    Parameters
+    ----------
+    tif : TiffFile
+        The file.
+    files : StoredFiles
+        It and those beside it; files that OME metadata name are looked at before tifffile reads them.
+
+    Raises
+    ------
+    DamagedSourceError
+        When tifffile cannot understand the file.
+    UnsupportedError
+        When OME metadata name files elsewhere.
+    """
+    with _damage(files.main):
+        if tif.is_ome:
+            _check_other_files(tif, files)
+        return list(tif.series)
+
+
+def _check_other_files(tif: Any, files: StoredFiles) -> None:
+    main = files.main
+    try:
+        names = check_ome(tif.ome_metadata or "")
+    except DamagedSourceError as error:
+        raise DamagedSourceError(f"{main.shown} is damaged: {error}") from error
+    own = main.shown.rpartition("/")[2].lower()
+    if main.path is None:
+        others = [name for name in names if name.lower() != own]
+        if others:
+            raise UnsupportedError(
+                f"{main.shown} is one of {len(others) + 1} files of an OME-TIFF, and tifffile reads the "
+                "others from a folder only; make references from a local copy of all of them, with url_for"
+            )
+        return
+    inside, outside = split(main.path.parent, names)
+    if outside:
+        raise UnsupportedError(
+            f"{main.shown} has planes in {outside[0]!r}, outside its folder; put all files into one folder"
+        )
+    for path in inside:
+        files.at(path)
+
+
+@contextlib.contextmanager
+def _damage(file: StoredFile) -> Iterator[None]:
+    try:
+        yield
+    except ShadowzarrError:
+        raise
+    except Exception as error:  # tifffile raises whatever a damaged file makes it meet
+        raise DamagedSourceError(
+            f"{file.shown} is damaged: tifffile cannot read it ({short_reason(error)})"
+        ) from error
