@@ -1,7 +1,7 @@
 """The command itself: which verbs there are, and how an error ends.
 
 Every error is one line on the standard error stream, without a traceback unless ``--debug`` is given;
-a line before it may say what is waited for.
+lines before it may say what a file was taken for, and what is waited for.
 Exit codes: 0 done, 1 failed (or, for ``verify``, different), 2 called wrongly, 3 done but something was
 left out, 130 interrupted.
 """
@@ -29,7 +29,7 @@ INTERRUPTED: Final = 130
 DEBUG = "--debug"
 _WAITING: Final = logging.getLogger("shadowzarr.waiting")
 VERBS = {
-    "generate": "Write references for an HDF5 file.",
+    "generate": "Write references for an HDF5 or TIFF file.",
     "info": "Show what references hold, and where its bytes are.",
     "verify": "Compare references with the file that they describe.",
     "to-hdf5": "Write the HDF5 file that references describe.",
@@ -49,7 +49,7 @@ def _app(given: Sequence[str]) -> App:
     """The command; a verb that is asked for gives its own help, which says more than its line here."""
     app = App(
         name="shadowzarr",
-        help="HDF5 files as Zarr v3, without copying a byte.",
+        help="HDF5 and TIFF files as Zarr v3, without copying a byte.",
         help_epilogue=f"With {DEBUG}, an error shows where it was raised.",
         help_format="plaintext",
         version=_version,

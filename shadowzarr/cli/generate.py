@@ -1,14 +1,15 @@
-"""``shadowzarr generate``: references for one HDF5 file."""
+"""``shadowzarr generate``: references for one file, of whichever format its content is."""
 
 from __future__ import annotations
 
 import os
+import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from cyclopts import Parameter
+from cyclopts import CycloptsError, Parameter
 from cyclopts.validators import Number
 
 from ..access.watched import allow
@@ -16,6 +17,9 @@ from ..formatting import format_bytes, format_count
 from .generation_progress import GenerationProgress
 from .left_out import document_name, left_out_lines
 from .stall import TIMEOUT, Timeout
+
+if TYPE_CHECKING:
+    from ..recognition import Format
 
 LEFT_OUT_CODE = 3
 """The exit code when the references leave something out."""
@@ -37,16 +41,17 @@ def generate(
     source: str,
     out: str,
     *,
-    local_hdf5_path: str | None = None,
+    format: Literal["hdf5", "tiff"] | None = None,  # noqa: A002 - the option's name
+    local_path: Annotated[str | None, Parameter(name=("--local-path", "--local-hdf5-path"))] = None,
     chunk_index_threshold: Annotated[int | None, Parameter(converter=_threshold)] = 1000,
-    contiguous_chunk_bytes: Annotated[int, Parameter(validator=Number(gte=1))] = 4 * 2**20,
+    contiguous_chunk_bytes: Annotated[int | None, Parameter(validator=Number(gte=1))] = None,
     on_unsupported: Literal["copy", "skip", "error"] = "copy",
     inline_limit: Annotated[int, Parameter(validator=Number(gte=0))] = 64 * 2**20,
     allow_external: Annotated[bool, Parameter(negative="")] = False,
     force: Annotated[bool, Parameter(negative="")] = False,
     timeout: Timeout = TIMEOUT,
 ) -> int:
-    """Write references for an HDF5 file.
+    """Write references for an HDF5 or TIFF file.
 
     Ends with 0 when all of the file is represented, and with 3 when something is left out by name.
 
@@ -55,42 +60,51 @@ def generate(
     Parameters
     ----------
     source
-        The HDF5 file: a path, an http(s) or s3 URL, or a DANDI URL.
+        The file: a path, an http(s) or s3 URL, or a DANDI URL.
     out
         A path ending in .json for one file with every chunk listed; any other path for a directory.
-    local_hdf5_path
+    format
+        What the file is; left out, its content tells, and the command says what it took it for.
+    local_path
         A local copy of the file at SOURCE, which is read in its place.
     chunk_index_threshold
         Number of chunks above which an array gets a chunk index; "none" lists every chunk.
     contiguous_chunk_bytes
-        Bytes above which a contiguous dataset is cut into slabs.
+        HDF5: bytes above which a contiguous dataset is cut into slabs; 4 MiB when left out.
     on_unsupported
         What to do with values that no codec can decode.
     inline_limit
         Bytes that may be held in the document, in all.
     allow_external
-        Read other files that the HDF5 file names, also outside its folder.
+        HDF5: read other files that the file names, also outside its folder.
     force
         Replace OUT when it holds references. Anything else is never replaced.
     timeout
         Seconds that one object may take without a byte being read, before the command gives up; 0 for ever.
     """
     allow(timeout)
-    _check_output(out, force=force, sources=(source, local_hdf5_path))
-    from ..formats.hdf5.generate import generate_rfs
+    _check_output(out, force=force, sources=(source, local_path))
+    from ..formats.dispatch import generate_references
     from ..write import write_rfs
 
+    for_one_format = {
+        "contiguous_chunk_bytes": contiguous_chunk_bytes,
+        "allow_external": allow_external or None,
+    }
+    given: dict[str, Any] = {name: value for name, value in for_one_format.items() if value is not None}
+    found = format or _recognized(source, local_path)
+    _check_options(given, found)
     start = time.monotonic()
     with GenerationProgress() as progress:
-        rfs = generate_rfs(
+        rfs = generate_references(
             source,
-            local_hdf5_path=local_hdf5_path,
+            format=found,
+            local_file=local_path,
             chunk_index_threshold=chunk_index_threshold,
-            contiguous_chunk_bytes=contiguous_chunk_bytes,
             on_unsupported=on_unsupported,
             inline_limit=inline_limit,
-            allow_external=allow_external,
             progress=progress,
+            **given,
         )
     write_rfs(rfs, out)
     print(_made(rfs, out, time.monotonic() - start))
@@ -101,6 +115,29 @@ def generate(
     if progress.took():
         print(progress.took())
     return LEFT_OUT_CODE if skipped else 0
+
+
+def _recognized(source: str, local_path: str | None) -> Format:
+    """The format that the content of a file says, which is told, since nobody chose it."""
+    from ..access.locations import without_query
+    from ..recognition import TITLES, recognize
+
+    found = recognize(source if local_path is None else local_path)
+    if sys.stderr is not None:
+        print(f"shadowzarr: {without_query(source)} is {TITLES[found]}", file=sys.stderr, flush=True)
+    return found
+
+
+def _check_options(given: Mapping[str, Any], found: Format) -> None:
+    """Refuse options that say nothing about files of a format; whoever gives them expects something."""
+    from ..formats.dispatch import options_of
+    from ..recognition import TITLES
+
+    foreign = [f"--{name.replace('_', '-')}" for name in given if name not in options_of(found)]
+    if foreign:
+        error = CycloptsError(msg=f"{' and '.join(foreign)}: not for {TITLES[found]}")
+        error.command_chain = ("generate",)
+        raise error
 
 
 def _check_output(out: str, *, force: bool, sources: Iterable[str | None]) -> None:

@@ -22,7 +22,7 @@ from ..errors import InvalidReferencesError, ReadError, SourceNotFoundError
 from ..refs.document import IndexEntry, Rfs
 from ..refs.templates import expand
 from .check_document import check_document, check_location
-from .other_files import kind_of_binary, refuse_hdf5
+from .other_files import kind_of_binary, refuse_source
 from .places import folder_of, inside, resolve
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def load_rfs(source: str | os.PathLike[str] | Mapping[str, Any], *, reader: File
     ------
     InvalidReferencesError
         When it is not a reference file system, or one that this version does not know; the message
-        names the place. An HDF5 file is named as such.
+        names the place. An HDF5 or TIFF file is named as such.
     ReadError
         When it cannot be read.
     """
@@ -123,12 +123,12 @@ def _read(document: str, given: str, reader: FileReader) -> bytes | memoryview:
     """The document; ``given`` is what was named, which is its directory or itself."""
     # A remote file that is called .json costs no request for this; a local one costs next to nothing.
     if not is_remote(document) or asset_address(document) is not None:
-        refuse_hdf5(document, reader)
+        refuse_source(document, reader)
     try:
         return reader.read_whole(document)
     except SourceNotFoundError as error:
         if is_remote(given) and given != document:
-            refuse_hdf5(given, reader)
+            refuse_source(given, reader)
         raise SourceNotFoundError(
             f"no references at {without_query(document)}; expected a .json file, or a directory that "
             f"holds {DOCUMENT_NAME}",

@@ -1,37 +1,27 @@
-"""What was given in place of references: an HDF5 file, or another file that is no JSON.
+"""What was given in place of references: a file that references are made for, or another that is no JSON.
 
 Only the first bytes are looked at, so that a recording of any size is refused at once.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
 from ..access.locations import is_remote, without_query
 from ..errors import InvalidReferencesError, ShadowzarrError
+from ..recognition import HDF5_SIGNATURE, TITLES, Format, find_format, format_of_head, other_kind
 from ..refs.byte_range import FileRange
 
 if TYPE_CHECKING:
     from .fetch_chunk import FileReader
 
-HDF5_SIGNATURE = b"\x89HDF\r\n\x1a\n"
-USER_BLOCKS = (0, *(512 * 2**power for power in range(12)))
-"""Where an HDF5 file may begin: after a user block of 512 bytes to 1 MiB."""
-
 _LOOKED_AT = 1024
-_KINDS = {
-    b"PK\x03\x04": "a zip archive",
-    b"\x1f\x8b": "compressed by gzip",
-    b"\x28\xb5\x2f\xfd": "compressed by zstd",
-    b"PAR1": "a Parquet file",
-    b"II*\0": "a TIFF file",
-    b"MM\0*": "a TIFF file",
-}
 
 
-def refuse_hdf5(location: str, reader: FileReader) -> None:
-    """Refuse an HDF5 file before it is read whole.
+def refuse_source(location: str, reader: FileReader) -> None:
+    """Refuse a file that references are made for, before it is read whole.
 
     Parameters
     ----------
@@ -45,14 +35,15 @@ def refuse_hdf5(location: str, reader: FileReader) -> None:
     InvalidReferencesError
         When it is one; the message says how references are made.
     """
-    if _is_remote_hdf5(location, reader) if is_remote(location) else _is_local_hdf5(Path(location)):
-        raise hdf5_error(without_query(location))
+    found = _of_remote(location, reader) if is_remote(location) else _of_local(Path(location))
+    if found is not None:
+        raise source_error(without_query(location), found)
 
 
-def hdf5_error(name: str) -> InvalidReferencesError:
-    """The error for an HDF5 file where references are expected."""
+def source_error(name: str, found: Format) -> InvalidReferencesError:
+    """The error for a file of some format where references are expected."""
     return InvalidReferencesError(
-        f"{name} is an HDF5 file, not references to one; make references first: "
+        f"{name} is {TITLES[found]}, not references to one; make references first: "
         f"shadowzarr generate {name} OUT"
     )
 
@@ -60,32 +51,35 @@ def hdf5_error(name: str) -> InvalidReferencesError:
 def kind_of_binary(data: bytes) -> str | None:
     """What a file is that cannot be JSON text, by its first bytes; None for text."""
     head = data[:_LOOKED_AT]
-    kind = next((kind for signature, kind in _KINDS.items() if head.startswith(signature)), None)
+    found = format_of_head(head)
+    kind = TITLES[found] if found is not None else other_kind(head)
     if kind is None and b"\0" in head:
         return "a binary file"
     return kind
 
 
-def _is_local_hdf5(path: Path) -> bool:
+def _of_local(path: Path) -> Format | None:
     try:
         if not path.is_file():
-            return False
-        size = path.stat().st_size
+            return None
         with path.open("rb") as file:
-            for offset in USER_BLOCKS:
-                if offset >= size:
-                    break
-                file.seek(offset)
-                if file.read(len(HDF5_SIGNATURE)) == HDF5_SIGNATURE:
-                    return True
+
+            def read(ranges: Sequence[FileRange]) -> list[bytes]:
+                return [_read_at(file, each) for each in ranges]
+
+            return find_format(read, path.stat().st_size)
     except (OSError, ValueError):
-        return False  # reading it says why
-    return False
+        return None  # reading it says why
 
 
-def _is_remote_hdf5(url: str, reader: FileReader) -> bool:
+def _read_at(file: BinaryIO, wanted: FileRange) -> bytes:
+    file.seek(wanted.offset)
+    return file.read(wanted.length)
+
+
+def _of_remote(url: str, reader: FileReader) -> Format | None:
     try:
         (head,) = reader.read(url, [FileRange(0, len(HDF5_SIGNATURE))])
     except (ShadowzarrError, OSError):
-        return False  # reading it says why
-    return bytes(head) == HDF5_SIGNATURE
+        return None  # reading it says why
+    return format_of_head(head)

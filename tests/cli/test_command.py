@@ -93,8 +93,10 @@ def test_the_options_have_the_defaults_of_the_function():
     command, function = inspect.signature(generate).parameters, inspect.signature(generate_rfs).parameters
     shared = set(command) & set(function)
     assert {"chunk_index_threshold", "contiguous_chunk_bytes", "on_unsupported", "inline_limit"} <= shared
-    for name in shared - {"source"}:
+    assert command["contiguous_chunk_bytes"].default is None  # not given: other formats do not know it
+    for name in shared - {"source", "contiguous_chunk_bytes"}:
         assert command[name].default == function[name].default, name
+    assert function["contiguous_chunk_bytes"].default == 4 * 2**20  # as the help says
 
 
 @pytest.mark.parametrize(

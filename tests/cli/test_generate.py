@@ -15,7 +15,7 @@ from shadowzarr.testing import RangeServer
 @pytest.mark.parametrize("name", ["out.json", "out"])
 def test_generate_says_what_it_made(made, tmp_path, name):
     result = call("generate", made / "good.h5", tmp_path / name)
-    assert (result.returncode, result.stderr) == (0, "")
+    assert (result.returncode, result.stderr) == (0, f"shadowzarr: {made / 'good.h5'} is an HDF5 file\n")
     assert result.stdout.count("\n") == 1
     for part in ("2 groups", "2 arrays", "11 chunks", "inline", "written in", " s"):
         assert part in result.stdout
@@ -29,6 +29,31 @@ def test_generate_says_how_many_requests_a_url_took(made, tmp_path):
     assert re.fullmatch(
         r"took [1-9]\d* requests?, [\d.]+ k?B read; [1-9]\d* nodes of metadata in \d+ rounds?", last
     )
+
+
+def test_the_content_decides_and_the_name_says_nothing(made, tmp_path):
+    for name in ("good.tif", "good.json", "good"):
+        source = tmp_path / "named" / name
+        source.parent.mkdir(exist_ok=True)
+        source.write_bytes((made / "good.h5").read_bytes())
+        result = call("generate", source, tmp_path / f"{name}.refs")
+        assert (result.returncode, result.stderr) == (0, f"shadowzarr: {source} is an HDF5 file\n")
+
+
+def test_a_format_that_is_given_is_not_looked_for(made, tmp_path):
+    result = call("generate", made / "good.h5", tmp_path / "out", "--format", "hdf5")
+    assert (result.returncode, result.stderr) == (0, "")
+    result = call("generate", made / "text.h5", tmp_path / "other", "--format", "hdf5")
+    assert result.returncode == 1
+    assert "text.h5 is not an HDF5 file" in error_of(result)
+    assert call("generate", made / "good.h5", tmp_path / "out", "--format", "hdf6").returncode == 2
+
+
+def test_a_secret_in_a_url_is_not_said(made, tmp_path):
+    with RangeServer(made) as server:
+        url = server.url("good.h5")
+        result = call("generate", f"{url}?token=secret", tmp_path / "out.json")
+    assert result.stderr == f"shadowzarr: {url} is an HDF5 file\n"
 
 
 def test_generate_names_what_it_leaves_out(made, tmp_path):
@@ -98,8 +123,9 @@ def test_generate_never_writes_to_its_source(made, tmp_path, force):
         result = call("generate", *arguments, *force)
         assert result.returncode == 1
         assert "is the source itself" in error_of(result)
-    local = ["http://127.0.0.1:1/x", source, "--local-hdf5-path", source]
-    assert "is the source itself" in error_of(call("generate", *local, *force))
+    for option in ("--local-path", "--local-hdf5-path"):
+        local = ["http://127.0.0.1:1/x", source, option, source]
+        assert "is the source itself" in error_of(call("generate", *local, *force))
     assert source.read_bytes() == (made / "good.h5").read_bytes()
 
 

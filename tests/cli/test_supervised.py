@@ -21,6 +21,11 @@ def run(*arguments: object, code: str = CODE) -> subprocess.CompletedProcess:
     return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
 
 
+def taken_for(file: Path) -> str:
+    """What is said of a file before references are made."""
+    return f"shadowzarr: {file} is an HDF5 file\n"
+
+
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
     with h5py.File(tmp_path / "x.h5", "w") as made:
@@ -38,7 +43,7 @@ def test_only_verbs_that_read_hdf5_are_supervised() -> None:
 
 def test_output_and_exit_code_are_those_of_the_other_process(file: Path) -> None:
     done = run("generate", file, file.with_suffix(".json"))
-    assert (done.returncode, done.stderr) == (0, "")
+    assert (done.returncode, done.stderr) == (0, taken_for(file))
     assert "1 array" in done.stdout
     assert run("verify", file.with_suffix(".json")).stdout.startswith("equal")
     again = run("generate", file, file.with_suffix(".json"))
@@ -134,7 +139,7 @@ def test_an_end_that_hdf5_spoils_is_no_end_of_ours(file: Path) -> None:
         "import atexit, os; atexit.register(os.abort); from shadowzarr.cli.supervised import serve; serve()"
     )
     done = run("generate", file, file.with_suffix(".json"), code=f"{code}{start!r}; {CODE}")
-    assert (done.returncode, done.stderr) == (0, "")
+    assert (done.returncode, done.stderr) == (0, taken_for(file))
 
 
 def test_the_timeout_is_an_option_of_every_verb_that_is_watched(file: Path) -> None:
@@ -142,7 +147,7 @@ def test_the_timeout_is_an_option_of_every_verb_that_is_watched(file: Path) -> N
         assert "--timeout" in run(verb, "--help").stdout
     assert run("generate", file, "out", "--timeout", "-1").returncode == 2
     done = run("generate", file, file.with_suffix(".json"), "--timeout", "0")
-    assert (done.returncode, done.stderr) == (0, "")
+    assert (done.returncode, done.stderr) == (0, taken_for(file))
 
 
 def test_what_cannot_be_printed_is_one_message(file: Path) -> None:
@@ -155,7 +160,8 @@ def test_what_cannot_be_printed_is_one_message(file: Path) -> None:
             done = subprocess.run(
                 command, shell=True, capture_output=True, text=True, timeout=120, check=False
             )
-            assert (done.returncode, done.stderr) == (1, f"shadowzarr: error: {message}\n")
+            said = done.stderr.removeprefix(taken_for(file))
+            assert (done.returncode, said) == (1, f"shadowzarr: error: {message}\n")
 
 
 def test_a_terminal_that_knows_ascii_alone(file: Path) -> None:

@@ -9,6 +9,9 @@ import h5py
 
 from shadowzarr.cli import main
 
+TAKEN_FOR = (" is an HDF5 file", " is a TIFF file")
+"""How the line ends that says what a file was taken for."""
+
 
 def run(*arguments, cwd=None):
     code = "import sys; from shadowzarr.cli import main; sys.exit(main())"
@@ -30,9 +33,9 @@ def call(*arguments):
 
 
 def error_of(result):
-    """The one line on the standard error stream."""
+    """The last line on the standard error stream; others say what was found, or is waited for."""
     *notices, line = result.stderr.splitlines()
-    assert all(notice.endswith(" tries)") for notice in notices), result.stderr
+    assert all(notice.endswith((" tries)", *TAKEN_FOR)) for notice in notices), result.stderr
     assert line.startswith("shadowzarr: error: ")
     return line.removeprefix("shadowzarr: error: ")
 

@@ -1,0 +1,200 @@
+"""References for a file of any format that is known: which generator makes them, and what it may be told.
+
+Which format a file has is the subject of ``recognition``; each generator is in the folder of its format and
+is imported when a file needs it, since some need optional libraries.
+"""
+
+from __future__ import annotations
+
+import os
+import posixpath
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+from urllib.parse import quote, urlsplit, urlunsplit
+
+from ..access.archives import asset_address
+from ..access.locations import canonical, local_path
+from ..access.sources import check_local_copy, describe
+from ..errors import NotHDF5Error, UnknownFormatError, UsageError
+from ..recognition import FORMATS, TITLES, Format, recognize
+from ..refs.document import Rfs
+
+
+@dataclass(frozen=True, slots=True)
+class _Generator:
+    """How references for files of one format are made.
+
+    Attributes
+    ----------
+    options : frozenset of str
+        What it may be told, beside where the file is and who hears of its progress.
+    run : callable
+        Takes the source, a local copy or None, and the options.
+    """
+
+    options: frozenset[str]
+    run: Callable[..., Rfs]
+
+
+def generate_references(
+    source: str | os.PathLike[str],
+    *,
+    format: Format | None = None,  # noqa: A002 - the name of the command's option
+    likely: Format | None = None,
+    local_file: str | os.PathLike[str] | None = None,
+    defaults: Mapping[str, Any] | None = None,
+    progress: Callable[[Any], None] | None = None,
+    **options: Any,
+) -> Rfs:
+    """Make references for a file of any format that is known.
+
+    Parameters
+    ----------
+    source : str or path-like
+        A local path, an http(s) or s3 URL, or a DANDI URL. References name it.
+    format : {"hdf5", "tiff"}, optional
+        Its format; by default what its content says.
+    likely : {"hdf5"}, optional
+        What is tried before the content is looked at, which saves a request when it is right.
+    local_file : str or path-like, optional
+        A local copy of ``source`` to read instead; refused when it is not the same file.
+    defaults : mapping, optional
+        Options for whichever generator takes them.
+    progress : callable, optional
+        Called with the events of the format's generator.
+    **options
+        Options that the format's generator must take; see `options_of`.
+
+    Returns
+    -------
+    Rfs
+        As the format's generator makes them.
+
+    Raises
+    ------
+    UsageError
+        When there is no such format, or an option is none of its generator's.
+    UnknownFormatError
+        When the content is of no format that is known.
+    ShadowzarrError
+        As the format's generator raises them.
+    """
+    place = source if local_file is None else local_file
+
+    def generate(found: Format) -> Rfs:
+        chosen = _chosen(found, defaults or {}, options)
+        return _GENERATORS[found].run(source, local_file, progress=progress, **chosen)
+
+    if format is None and likely is not None:
+        try:
+            return generate(likely)
+        except NotHDF5Error:
+            format = _otherwise(place)  # noqa: A001
+            if format is None:
+                raise
+    return generate(recognize(place) if format is None else format)
+
+
+def options_of(format: Format) -> frozenset[str]:  # noqa: A002 - as above
+    """Names of the options that the generator of a format takes.
+
+    Raises
+    ------
+    UsageError
+        When there is no such format.
+    """
+    if format not in _GENERATORS:
+        raise UsageError(f"there is no format {format!r}; expected {' or '.join(FORMATS)}")
+    return _GENERATORS[format].options
+
+
+def _chosen(found: Format, defaults: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, Any]:
+    """What the generator is told; an option that it does not know is refused by name."""
+    known = options_of(found)
+    foreign = sorted(set(options) - known)
+    if foreign:
+        raise UsageError(
+            f"{', '.join(foreign)} cannot be chosen for {TITLES[found]}; its options are "
+            f"{', '.join(sorted(known))}"
+        )
+    return {name: value for name, value in defaults.items() if name in known} | dict(options)
+
+
+def _otherwise(place: str | os.PathLike[str]) -> Format | None:
+    """The format of a file that is no HDF5 file; None when it is of none, so that this is what is wrong."""
+    try:
+        found = recognize(place)
+    except UnknownFormatError:
+        return None
+    return None if found == "hdf5" else found
+
+
+def _generate_hdf5(source: Any, local_file: Any, **options: Any) -> Rfs:
+    from .hdf5.generate import generate_rfs
+
+    return generate_rfs(source, local_hdf5_path=local_file, **options)
+
+
+def _generate_tiff(source: Any, local_file: Any, **options: Any) -> Rfs:
+    from .tiff.generate import generate_rfs_tiff
+
+    if local_file is None:
+        return generate_rfs_tiff(source, **options)
+    described = describe(source)
+    path = local_path(canonical(local_file))
+    check_local_copy(described, path)
+    rfs = generate_rfs_tiff(path, url_for=lambda file: hosted_url(described.url, path, file), **options)
+    if described.etag is not None:
+        rfs.get("sources", {})[described.url]["etag"] = described.etag
+    return rfs
+
+
+def hosted_url(url: str, copy: str, file: str | os.PathLike[str]) -> str:
+    """Where a file of a set is hosted: beside the first one there, as it lies beside the copy here.
+
+    Parameters
+    ----------
+    url : str
+        The hosted first file.
+    copy : str
+        Its local copy, an absolute path.
+    file : str or path-like
+        A local file of the set.
+
+    Raises
+    ------
+    UsageError
+        When nothing lies beside the URL: an archive's assets are named by numbers.
+    """
+    relative = os.path.relpath(os.path.abspath(file), os.path.dirname(copy))  # noqa: PTH100, PTH120
+    if relative == os.path.basename(copy):  # noqa: PTH119
+        return url
+    if asset_address(url) is not None:
+        raise UsageError(
+            f"{copy} is one of several files, and where {relative} is cannot be told from {url}; "
+            "give the URL of the object itself"
+        )
+    parts = urlsplit(url)
+    path = posixpath.normpath(posixpath.join(posixpath.dirname(parts.path), quote(relative)))
+    return urlunsplit((parts.scheme, parts.netloc, path, "", ""))
+
+
+_GENERATORS: Final[dict[Format, _Generator]] = {
+    "hdf5": _Generator(
+        frozenset(
+            {
+                "chunk_index_threshold",
+                "contiguous_chunk_bytes",
+                "on_unsupported",
+                "inline_limit",
+                "allow_external",
+                "hdf5_section",
+            }
+        ),
+        _generate_hdf5,
+    ),
+    "tiff": _Generator(
+        frozenset({"chunk_index_threshold", "on_unsupported", "inline_limit"}), _generate_tiff
+    ),
+}
