@@ -14,6 +14,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import Final
 
 from ...errors import DamagedSourceError
@@ -51,7 +52,7 @@ _AHEAD: Final = 512
 """Directories of a remote file that are asked for at once when those before were evenly spaced."""
 
 ReadAt = Callable[[int, int], bytes]
-"""Reads so many bytes (second) from an offset (first) on; fewer at the end of the file."""
+"""Reads so many bytes (first) from an offset (second) on, as `os.pread` does; fewer at the file's end."""
 
 Prefetch = Callable[[Sequence[FileRange]], None]
 """Reads ranges in one parallel round and keeps them."""
@@ -107,6 +108,31 @@ def _form(order: str, count: str, entry: int, place: str, inline: int, first: in
     )
 
 
+@dataclass(frozen=True, slots=True)
+class _Template:
+    """Where directories with the same tags in the same order have what decides.
+
+    Attributes
+    ----------
+    stop : int
+        Where their entries end, counted from their beginning.
+    need : int
+        Bytes of one, with the place of the next.
+    count : bytes
+        How they begin.
+    pick : callable
+        Cuts all tags, and the values of those that decide, out of the bytes of one.
+    outer : tuple of int
+        Entries that decide, but hold only where their value is.
+    """
+
+    stop: int
+    need: int
+    count: bytes
+    pick: Callable[[bytes], tuple[bytes, ...]]
+    outer: tuple[int, ...]
+
+
 class Directories:
     """The page directories of one file.
 
@@ -135,9 +161,10 @@ class Directories:
         self._read, self._size, self._form = read, size, form
         self._prefetch = prefetch
         self._kinds: dict[int, int] = {}
-        self._by_bytes: dict[bytes, int] = {}
+        self._by_bytes: dict[tuple[bytes, ...], int] = {}
         self._layouts: dict[Layout, int] = {}
-        self._cuts: dict[bytes, tuple[tuple[slice, ...], tuple[int, ...]]] = {}
+        self._templates: dict[bytes, _Template] = {}
+        self._last: _Template | None = None
         self._length = _FIRST_READ
         self.count = 0
         self.broken = ""
@@ -145,29 +172,35 @@ class Directories:
     def walk(self) -> None:
         """Follow the chain of directories from the first to the last.
 
+        A directory like one before it is dealt with here, without a call: there may be a million.
+
         Raises
         ------
         DamagedSourceError
             When it leads into itself, or has more directories than fit into the file.
         """
-        form, known = self._form, self._kinds
-        (offset,) = form.place.unpack(self._read(form.first, form.place.size).ljust(form.place.size, b"\0"))
-        most = self._size // (form.count.size + form.entry + form.place.size) + 1
+        form, known, kinds, read, size = self._form, self._kinds, self._by_bytes, self._read, self._size
+        next_of, head = form.place.unpack_from, form.count.size
+        (offset,) = form.place.unpack(read(form.place.size, form.first).ljust(form.place.size, b"\0"))
+        most = size // (form.count.size + form.entry + form.place.size) + 1
         previous, step, ahead = 0, 0, 0
         while offset:
-            if offset in known:
-                raise DamagedSourceError(
-                    f"its page directories form a loop: the one after number {len(known) - 1} is at byte "
-                    f"{offset:,}, as one before it"
-                )
-            if len(known) > most:
-                raise DamagedSourceError(
-                    f"it has more than {most:,} page directories, which do not fit in it"
-                )
+            if offset in known or len(known) > most:
+                raise self._endless(offset, most)
             if self._prefetch is not None:
                 if offset - previous == step and offset > ahead:
                     ahead = self._read_ahead(offset, step)
                 previous, step = offset, offset - previous
+            like = self._last
+            if like is not None:
+                data = read(like.need, offset)
+                if len(data) == like.need and data[:head] == like.count:
+                    kind = kinds.get(like.pick(data))
+                    following = next_of(data, like.stop)[0]
+                    if kind is not None and following < size:
+                        known[offset] = kind
+                        offset = following
+                        continue
             offset, self.broken = self._visit(offset, len(known))
         self.count = len(known)
 
@@ -193,15 +226,23 @@ class Directories:
         told = [kind for kind in dict.fromkeys(kinds) if kind is not None]
         return kinds.index(told[1]) if len(told) > 1 else None
 
+    def _endless(self, offset: int, most: int) -> DamagedSourceError:
+        if offset not in self._kinds:
+            return DamagedSourceError(f"it has more than {most:,} page directories, which do not fit in it")
+        return DamagedSourceError(
+            f"its page directories form a loop: the one after number {len(self._kinds) - 1} is at byte "
+            f"{offset:,}, as one before it"
+        )
+
     def _visit(self, offset: int, number: int) -> tuple[int, str]:
         """Look at one directory; gives the place of the next one, and why the chain breaks where it does."""
         form = self._form
-        data = self._read(offset, self._length)
+        data = self._read(self._length, offset)
         count = form.count.unpack_from(data)[0] if len(data) >= form.count.size else _MOST_TAGS + 1
         stop = form.count.size + form.entry * count
         if count <= _MOST_TAGS and stop + form.place.size > len(data):
-            self._length = stop + form.place.size
-            data = self._read(offset, self._length)
+            self._length = max(self._length, stop + form.place.size)
+            data = self._read(self._length, offset)
         if count > _MOST_TAGS or stop > len(data):
             return 0, (
                 f"page directory {number} at byte {offset:,} is damaged or lies past the end of the file "
@@ -229,38 +270,34 @@ class Directories:
     def _kind(self, data: bytes, stop: int) -> int:
         """The number of the way in which a page is stored: the same for pages that are alike."""
         start, entry = self._form.count.size, self._form.entry
-        codes = data[start:stop:entry] + data[start + 1 : stop : entry]
-        cuts = self._cuts.get(codes)
-        if cuts is None:
-            cuts = self._cuts[codes] = self._cuts_of(data, stop)
-        places, outer = cuts
-        key = codes + b"".join([data[place] for place in places])
-        if outer:
-            key += b"".join([self._outer_value(data, place) for place in outer])
+        codes = data[:start] + data[start:stop:entry] + data[start + 1 : stop : entry]
+        template = self._templates.get(codes)
+        if template is None:
+            template = self._templates[codes] = self._template(data, stop)
+        self._last = None if template.outer else template
+        key = template.pick(data)
+        if template.outer:
+            key += tuple(self._outer_value(data, place) for place in template.outer)
         kind = self._by_bytes.get(key)
         if kind is None:
             layout = self._layout(data, stop)
             kind = self._by_bytes[key] = self._layouts.setdefault(layout, len(self._layouts))
         return kind
 
-    def _cuts_of(self, data: bytes, stop: int) -> tuple[tuple[slice, ...], tuple[int, ...]]:
-        """Where a directory with these tags has what decides; and entries with values elsewhere."""
-        entry, head = self._form.entry, self._form.entry - self._form.inline
-        pieces: list[slice] = []
+    def _template(self, data: bytes, stop: int) -> _Template:
+        form = self._form
+        first, head = form.count.size, form.entry - form.inline
+        pieces = [slice(first, stop, form.entry), slice(first + 1, stop, form.entry)]
         outer: list[int] = []
-        for place in range(self._form.count.size, stop, entry):
+        for place in range(first, stop, form.entry):
             code, kind, count = self._entry(data, place)
             if code not in _LAYOUT_TAGS:
                 continue
-            is_outer = count * _SIZES.get(kind, 1) > self._form.inline
-            end = place + (head if is_outer else entry)
+            is_outer = count * _SIZES.get(kind, 1) > form.inline
             if is_outer:
                 outer.append(place)
-            if pieces and pieces[-1].stop == place:
-                pieces[-1] = slice(pieces[-1].start, end)
-            else:
-                pieces.append(slice(place, end))
-        return tuple(pieces), tuple(outer)
+            pieces.append(slice(place, place + (head if is_outer else form.entry)))
+        return _Template(stop, stop + form.place.size, data[:first], itemgetter(*pieces), tuple(outer))
 
     def _layout(self, data: bytes, stop: int) -> Layout:
         """What a directory says of how its pixels are stored; numbers of any width are the same numbers."""
@@ -300,4 +337,4 @@ class Directories:
         nbytes = count * _SIZES.get(kind, 1)
         if nbytes > 8 * _MOST_TAGS:
             return struct.pack("<Q", offset)
-        return self._read(offset, nbytes)
+        return self._read(nbytes, offset)

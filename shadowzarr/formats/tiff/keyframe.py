@@ -35,7 +35,7 @@ def check_level(level: Any) -> None:
             "no data type"
         )
     shape = tuple(level.shape)
-    if not shape or len(shape) > _MOST_AXES or min(shape) < 1:
+    if len(shape) > _MOST_AXES or min(shape, default=1) < 1:
         raise CannotRepresentError(f"its shape is {shape}")
     if keyframe.dtype.kind not in "biufc" or keyframe.dtype.itemsize > 16:
         raise CannotRepresentError(f"Zarr has no data type for {keyframe.dtype}")

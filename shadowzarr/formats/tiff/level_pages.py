@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from ..cannot_represent import CannotRepresentError
 from .keyframe import page_layout, segment_form
-from .reasons import reading
+from .reasons import NotInPlaceError, reading
 from .segments import Segments
 from .stored_file import StoredFile
 from .stored_files import StoredFiles
@@ -48,6 +48,12 @@ class LevelPages:
     def missing(self) -> int:
         """How many are not there, which tifffile shows as 0."""
         return self.count - len(self.pages)
+
+    def remarks(self) -> tuple[str, ...]:
+        """What a user should know of pages that are not there."""
+        if not self.missing:
+            return ()
+        return (f"{self.missing:,} of {self.count:,} pages are not there; they read as 0, as by tifffile",)
 
     def file_of(self, page: int) -> StoredFile:
         """The file of a page, by its number among those that are there."""
@@ -89,7 +95,9 @@ def gather_pages(level: Any, count: int, files: StoredFiles) -> LevelPages:
     Raises
     ------
     CannotRepresentError
-        When they are not so many, or not all stored alike.
+        When they are not so many, or some are stored in another way without tifffile knowing it.
+    NotInPlaceError
+        When they differ in a way that tifffile knows.
     """
     with reading():
         listed = list(level)
@@ -129,7 +137,7 @@ def _files_of(
 def _check_alike(level: Any, found: LevelPages) -> None:
     """Refuse pages that tifffile would read as if they were stored like the first."""
     if len(set(map(attrgetter("jpegtables"), found.pages))) > 1:
-        raise CannotRepresentError("its pages have JPEG tables of their own")
+        raise NotInPlaceError("its pages have JPEG tables of their own")
     places = np.array(list(map(attrgetter("offset"), found.pages)), np.int64)
     for number, file in enumerate(found.files):
         own = np.arange(len(places)) if found.file is None else np.flatnonzero(found.file == number)
@@ -142,4 +150,4 @@ def _check_alike(level: Any, found: LevelPages) -> None:
     if len(found.files) > 1:
         keyframes = dict.fromkeys(map(attrgetter("keyframe"), found.pages))
         if len({segment_form(each, page_layout(each)) for each in keyframes}) > 1:
-            raise CannotRepresentError("its files store their pages in different ways")
+            raise NotInPlaceError("its files store their pages in different ways")

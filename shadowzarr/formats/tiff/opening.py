@@ -88,5 +88,5 @@ def _damage(file: StoredFile) -> Iterator[None]:
         raise
     except Exception as error:  # tifffile raises whatever a damaged file makes it meet
         raise DamagedSourceError(
-            f"{file.shown} is damaged: tifffile cannot read it ({short_reason(error)})"
+            f"{file.shown} is damaged, or of a kind that tifffile does not read: {short_reason(error)}"
         ) from error

@@ -22,6 +22,10 @@ def short_reason(error: BaseException) -> str:
     return text if len(text) <= _MAX_LENGTH else text[: _MAX_LENGTH - 1] + "…"
 
 
+class NotInPlaceError(CannotRepresentError):
+    """Values that tifffile reads, and reads rightly, but that no reference can give; they may be copied."""
+
+
 @contextlib.contextmanager
 def reading(what: str = "") -> Iterator[None]:
     """Turn what tifffile raises into a reason, and let our own errors through.

@@ -8,7 +8,7 @@ handed to the builder.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -23,7 +23,7 @@ from .compressions import Codecs, codec_chains, compression_name, is_exact, is_o
 from .keyframe import check_level, fill_value, page_layout, segment_form
 from .level_pages import LevelPages, gather_pages, page_values
 from .page_layout import PageLayout, Placement, pieces_nbytes, place_page, slab_rows
-from .reasons import reading
+from .reasons import NotInPlaceError, reading
 from .segments import Segments, in_one_piece, read_segments
 from .stored_files import StoredFiles
 from .trial import MOST_TRIED, Sample, gives_same, samples_of
@@ -70,18 +70,20 @@ def plan_level(level: Any, files: StoredFiles) -> LevelPlan:
     Raises
     ------
     CannotRepresentError
-        When its values are not to be had from the file as they are, with the reason.
+        When its values are not to be had at all, with the reason.
+    NotInPlaceError
+        When they are not to be had from the file as they are.
     """
     check_level(level)
     if level.transform is not None:
-        raise CannotRepresentError("tifffile computes its values from those stored")
+        raise NotInPlaceError("tifffile computes its values from those stored")
     with reading():
         start = None if level.is_multifile else level.dataoffset
     layout = page_layout(level.keyframe)
     if start is not None:
         return _run_plan(level, layout.whole(), files, int(start))
     if level.keyframe.jpegheader is not None:
-        raise CannotRepresentError(
+        raise NotInPlaceError(
             "its JPEG tiles share a header (NDPI), and tifffile decodes all of them at once"
         )
     count = math.prod(_placed(level, layout).lead)
@@ -136,7 +138,8 @@ def _whole_pages_plan(level: Any, layout: PageLayout, pages: LevelPages) -> Leve
 
     form = segment_form(keyframe, page)
     codecs = _codecs(level, page, form, _Trial(segments, pages, decode, page_values(pages.pages[0]).shape))
-    return _plan(level, page, codecs, _listed(segments, pages), _fill(level, segments, pages))
+    plan = _plan(level, page, codecs, _listed(segments, pages), _fill(level, segments, pages))
+    return replace(plan, converted=pages.remarks())
 
 
 def _segments_plan(level: Any, layout: PageLayout, pages: LevelPages) -> LevelPlan:
@@ -160,7 +163,8 @@ def _segments_plan(level: Any, layout: PageLayout, pages: LevelPages) -> LevelPl
         )
 
     codecs = _codecs(level, layout, form, _Trial(segments, pages, decode, form.shape))
-    return _plan(level, layout, codecs, _listed(segments, pages), _fill(level, segments, pages))
+    plan = _plan(level, layout, codecs, _listed(segments, pages), _fill(level, segments, pages))
+    return replace(plan, converted=pages.remarks())
 
 
 def _cut_to_needed(segments: Segments, needed: npt.NDArray[np.uint64]) -> Segments:
@@ -168,13 +172,13 @@ def _cut_to_needed(segments: Segments, needed: npt.NDArray[np.uint64]) -> Segmen
 
     Raises
     ------
-    CannotRepresentError
+    NotInPlaceError
         When one has fewer bytes than its values need.
     """
     short = segments.written & (segments.counts < needed)
     if short.any():
         page, segment = np.argwhere(short)[0]
-        raise CannotRepresentError(
+        raise NotInPlaceError(
             f"segment {segment} of page {page} has {int(segments.counts[page, segment]):,} bytes, its values "
             f"need {int(needed[segment]):,}"
         )
@@ -202,8 +206,10 @@ def _codecs(level: Any, layout: PageLayout, form: SegmentForm, trial: _Trial) ->
 
     Raises
     ------
+    NotInPlaceError
+        When none does.
     CannotRepresentError
-        When none does, or tifffile itself cannot decode a segment.
+        When tifffile itself cannot decode a segment.
     """
     placement = _placed(level, layout)
     column = placement.places[layout.axes.index("X")]
@@ -216,7 +222,7 @@ def _codecs(level: Any, layout: PageLayout, form: SegmentForm, trial: _Trial) ->
     for chain in chains:
         if all(gives_same(chain, sample, trial.shape, placement.chunk_shape) for sample in samples):
             return chain
-    raise CannotRepresentError(
+    raise NotInPlaceError(
         f"no codec decodes it as tifffile does ({compression_name(form.compression)}, "
         f"{'/'.join(map(str, form.bits_per_sample))} bits, predictor {form.predictor})"
     )
@@ -255,7 +261,7 @@ def _fill(level: Any, segments: Segments, pages: LevelPages) -> Any:
 
     Raises
     ------
-    CannotRepresentError
+    NotInPlaceError
         When it shows one thing for missing pages and another for missing segments.
     """
     nodata = fill_value(level.keyframe, is_zero=False)
@@ -263,14 +269,14 @@ def _fill(level: Any, segments: Segments, pages: LevelPages) -> Any:
         return nodata
     zero = fill_value(level.keyframe, is_zero=True)
     if nodata != zero and not bool(segments.written.all()):
-        raise CannotRepresentError(f"missing pages of it read as 0, and missing parts of pages as {nodata}")
+        raise NotInPlaceError(f"missing pages of it read as 0, and missing parts of pages as {nodata}")
     return zero
 
 
 def _placed(level: Any, layout: PageLayout) -> Placement:
     placement = place_page(tuple(map(int, level.shape)), layout)
     if placement is None:
-        raise CannotRepresentError(
+        raise NotInPlaceError(
             f"its shape {tuple(level.shape)} is not made of pages of shape {layout.shape}, cut into "
             f"{layout.edges}"
         )

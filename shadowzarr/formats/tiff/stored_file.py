@@ -7,8 +7,9 @@ import io
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import IO, cast
 
 from ...access.locations import without_query
 from ...access.remfile import HEAD_BYTES, Remfile
@@ -20,7 +21,7 @@ from ...errors import (
     SourceChangedError,
     SourceNotFoundError,
 )
-from .directories import Directories, form_of
+from .directories import Directories, ReadAt, form_of
 
 UrlFor = Callable[[str], str]
 """Gives the URL under which a local path is hosted."""
@@ -65,16 +66,15 @@ class StoredFile:
 
     def read(self, offset: int, length: int) -> bytes:
         """Bytes of the file; fewer at its end."""
-        return reader_of(self.handle)(offset, length)
+        return reader_of(self.handle)(length, offset)
 
 
-def reader_of(handle: IO[bytes]) -> Callable[[int, int], bytes]:
-    """What reads a number of bytes from an offset on, without moving a local file's own place."""
+def reader_of(handle: IO[bytes]) -> ReadAt:
+    """What reads so many bytes from an offset on, without moving a local file's own place."""
     with contextlib.suppress(OSError):
-        number = handle.fileno()
-        return lambda offset, length: os.pread(number, length, offset)
+        return partial(os.pread, handle.fileno())
 
-    def read(offset: int, length: int) -> bytes:
+    def read(length: int, offset: int) -> bytes:
         handle.seek(offset)
         return handle.read(length)
 
@@ -122,8 +122,8 @@ def open_remote(location: str) -> Iterator[StoredFile]:
 
 
 def _directories(handle: IO[bytes], size: int, shown: str, stream: Remfile | None) -> Directories:
-    read: Any = reader_of(handle)
-    head = read(0, 4)
+    read = reader_of(handle)
+    head = read(4, 0)
     form = form_of(head, is_ndpi=shown.lower().endswith(".ndpi"))
     if form is None:
         raise NotTIFFError(f"{shown} is not a TIFF file: it begins with {head!r}")
