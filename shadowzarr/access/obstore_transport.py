@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import atexit
 import os
+import re
 import sys
 import threading
 import time
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     from obstore.store import ClientConfig, RetryConfig
 
 _MAX_STORES = 256  # each holds its own connections; making one costs 4 ms
+_PLAIN_URL = re.compile(r"(?P<origin>https?://[^/?#@]+)/(?P<path>[A-Za-z0-9._~/-]+)", re.ASCII)
 _process = {"is_forked": False}
 _UNDER_WAY: set[object] = set()
 """One token for each awaited request; adding and removing are atomic."""
@@ -121,18 +123,31 @@ class ObstoreTransport:
 
         A dictionary without a lock: two threads may make a store twice, which does no harm.
         """
+        bucket = ""
         if address.startswith("s3://"):
             bucket, path = s3_locations.split(address)
             key = f"s3://{bucket}"
         else:
-            bucket, path, key = "", "", address  # the query belongs to the URL, so each URL is a store
+            key, path = _store_and_path(address)
         store = self._stores.get(key)
         if store is None:
-            store = _s3_store(bucket) if bucket else HTTPStore(address, **_client())
+            store = _s3_store(bucket) if bucket else HTTPStore(key, **_client())
             while len(self._stores) >= _MAX_STORES:
                 self._stores.pop(next(iter(self._stores)), None)
             self._stores[key] = store
         return store, path
+
+
+def _store_and_path(address: str) -> tuple[str, str]:
+    """The URL of a store for an http(s) address, and the path in it.
+
+    Files of one host share a store where their names allow, and with it its connections. obstore has no
+    query in a path and writes other characters in its own way, so that any other URL is a store by itself.
+    """
+    plain = _PLAIN_URL.fullmatch(address)
+    if plain is None or any(part in ("", ".", "..") for part in plain["path"].split("/")):
+        return address, ""
+    return plain["origin"], plain["path"]
 
 
 def _options(wanted: FileRange | None, if_match: str | None) -> Any:

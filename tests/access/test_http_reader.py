@@ -107,6 +107,30 @@ def test_one_range_on_the_calling_thread(either, url, content, monkeypatch):
     assert bytes(either.read_one(url, ONE[0])) == cut(content, ONE)[0]
 
 
+def test_files_of_one_host_share_connections(either, server, content):
+    for name in ("one.bin", "two.bin", "a-folder/three_3.bin"):
+        (server.folder / name).parent.mkdir(exist_ok=True)
+        (server.folder / name).write_bytes(content)
+        assert read(either, server.url(name), ONE) == cut(content, ONE)
+    assert len(server.log.entries) == 3
+    assert server.log.connections == 1
+
+
+@pytest.mark.parametrize(
+    "path", ["/a//b", "/folder/", "/", "/a%2Fb", "/a%20b", "/a+b", "/a:b", "/a@b", "/x/y.z"]
+)
+def test_paths_are_sent_as_they_are(reader, canned, path, monkeypatch):
+    seen = []
+
+    def answer(request, effects):
+        seen.append(request.target)
+        return Response(206, {"Content-Range": "bytes 0-2/3"}, b"abc")
+
+    monkeypatch.setattr(canned.application, "respond", answer)
+    assert read(reader, canned.base_url + path, [FileRange(0, 3)]) == [b"abc"]
+    assert seen == [path]
+
+
 def test_urls_with_odd_characters_and_a_query(reader, server, canned, content):
     (server.folder / "a b#c%é").mkdir()
     (server.folder / "a b#c%é" / "d+e.bin").write_bytes(content)
@@ -126,7 +150,7 @@ def test_urls_with_odd_characters_and_a_query(reader, server, canned, content):
 @pytest.mark.parametrize("in_flight", [4, 64])
 def test_so_many_requests_at_once(server, url, in_flight):
     reader = DefaultReader(in_flight=in_flight)
-    server.effects.latency = 0.02
+    server.effects.latency = 0.1
     reader.read(url, WANTED)
     assert in_flight / 2 < server.log.max_in_flight <= in_flight
     server.log.clear()

