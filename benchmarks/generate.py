@@ -51,6 +51,8 @@ class Task:
 def main() -> int:
     """Measure, print, and write."""
     options = read_options("Measure how fast references are made.", QUICK)
+    everything = tasks(is_quick=options.is_quick)
+    wanted = [each for each in everything if options.takes(each.name)]
     comparisons = []
     slow = SLOWER * options.latency
     with (
@@ -59,25 +61,25 @@ def main() -> int:
         ) as address,
         served(options.scratch, 0, latency=slow, bandwidth=options.bandwidth) as slow_address,
     ):
-        for task in tasks(options):
+        for task in wanted:
             bench = _Bench(task, options)
             comparison = bench.compare(address)
             if not task.is_local:
                 comparison = bench.with_depth(comparison, slow_address, slow / 3)
-            results.keep("generate", comparison, options.scratch)
+            results.keep("generate", comparison, options)
             comparisons.append(comparison)
-    results.show("generate", "file", comparisons, options)
+    results.show("generate", "file", comparisons, options, [each.title for each in everything])
     return 0
 
 
-def tasks(options: Options) -> list[Task]:
-    """The rows that were asked for."""
-    catalogue = files(is_quick=options.is_quick)
+def tasks(*, is_quick: bool) -> list[Task]:
+    """Give all rows."""
+    catalogue = files(is_quick=is_quick)
     listed = [Task(name, catalogue[name].title, catalogue[name], is_local=False) for name in REMOTE]
     for name in LOCAL:
         title = f"{catalogue[name].title}, local disk, generated and written"
         listed.append(Task(f"{name}-local", title, catalogue[name], is_local=True))
-    return [each for each in listed if options.takes(each.name)]
+    return listed
 
 
 class _Bench:

@@ -32,17 +32,18 @@ QUICK = ("open-served", "neighbours", "nwb")
 def main() -> int:
     """Measure, print, and write."""
     options = read_options("Measure how fast references are read.", QUICK)
-    listed = [each for each in patterns(is_quick=options.is_quick) if options.takes(each.name)]
+    everything = patterns(is_quick=options.is_quick)
+    wanted = [each for each in everything if options.takes(each.name)]
     comparisons = []
     with served(
         options.scratch, options.port, latency=options.latency, bandwidth=options.bandwidth
     ) as address:
         bench = _Bench(address, options)
-        for pattern in listed:
+        for pattern in wanted:
             comparison = bench.compare(pattern)
-            results.keep("read", comparison, options.scratch)
+            results.keep("read", comparison, options)
             comparisons.append(comparison)
-    results.show("read", "pattern", comparisons, options)
+    results.show("read", "pattern", comparisons, options, [each.title for each in everything])
     return 0
 
 
