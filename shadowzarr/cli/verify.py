@@ -31,7 +31,7 @@ def verify(
     refs
         A document (.json), a directory of one, or a URL.
     against
-        The HDF5 file: a path or a URL. Left out, the source that the references name.
+        The HDF5 or TIFF file: a path or a URL. Left out, the source that the references name.
     full
         Compare all values, rather than those of chosen chunks.
     seed
@@ -39,7 +39,7 @@ def verify(
     strict
         End with 1 also when something is left out.
     allow_external
-        Read other files that the HDF5 file names, also outside its folder.
+        HDF5: read other files that the file names, also outside its folder.
     json
         Print the whole report as JSON.
     timeout

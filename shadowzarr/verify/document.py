@@ -1,6 +1,6 @@
-"""What is wrong with a document although its nodes are right: stray keys and entries that lie.
+"""What is wrong with a document although its nodes are right: keys and entries that belong to no array.
 
-Runs last, when it is known which objects and attributes the comparison came upon.
+Whatever the original is; entries that lie about it are found by its own comparison.
 """
 
 from __future__ import annotations
@@ -11,12 +11,11 @@ from ..refs.document import Rfs
 from .references import Node, References
 from .regions import grid_shape
 from .report import Plain
-from .structure import Structure
 from .tally import NOTHING, Tally
 
 
-def check_document(references: References, structure: Structure, tally: Tally) -> None:
-    """Report chunks that belong to no array, and attributes left out that there are not."""
+def check_document(references: References, tally: Tally) -> None:
+    """Report chunks, indexes and selections that belong to no array."""
     strays: Counter[str] = Counter()
     for key in references.rfs["refs"]:
         owner = _stray_owner(references, key)
@@ -28,7 +27,6 @@ def check_document(references: References, structure: Structure, tally: Tally) -
         for path in _paths(references.rfs, part):
             if path not in references.nodes or not references.nodes[path].is_array:
                 tally.differ(path, "stray entry", NOTHING, Plain(f"an entry in {part!r} for no array"))
-    _check_skipped_attributes(references, structure, tally)
 
 
 def _paths(rfs: Rfs, part: str) -> list[str]:
@@ -63,15 +61,3 @@ def _is_chunk(node: Node, rest: list[str]) -> bool:
     return all(
         int(part) < extent for part, extent in zip(rest[1:], grid_shape(shape, chunk_shape), strict=True)
     )
-
-
-def _check_skipped_attributes(references: References, structure: Structure, tally: Tally) -> None:
-    for entry in references.skipped.unmet():
-        if entry["kind"] != "attribute":
-            continue
-        owner, _, name = entry["path"].lstrip("/").rpartition("@")
-        if (
-            not structure.original.has_attribute(f"/{owner}", name)
-            or structure.references.resolve(owner) is not None
-        ):
-            tally.differ(entry["path"], "skipped", Plain(f"no attribute {name!r}"), "listed as left out")

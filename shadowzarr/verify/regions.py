@@ -45,6 +45,11 @@ def region_shape(region: Region) -> tuple[int, ...]:
     return tuple(part.stop - part.start for part in region)
 
 
+def region_text(region: Region) -> str:
+    """A region as numpy would be asked for it, for reports."""
+    return "[" + ", ".join(f"{part.start}:{part.stop}" for part in region) + "]"
+
+
 def chunks_in(region: Region, chunk_shape: Sequence[int]) -> int:
     """How many chunks a region touches."""
     return math.prod(

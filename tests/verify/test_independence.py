@@ -63,6 +63,6 @@ def test_verifying_loads_no_generator():
 def test_the_file_object_for_the_original_is_its_own():
     names = reached("verify")
     assert "shadowzarr.access.remfile.Remfile" in names
-    source = (ROOT / "shadowzarr" / "verify" / "original.py").read_text()
+    source = (ROOT / "shadowzarr" / "verify" / "source_file.py").read_text()
     assert source.count("Remfile(") == 1
     assert "local_cache" not in source

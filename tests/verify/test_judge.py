@@ -12,9 +12,9 @@ import pytest
 from shadowzarr import RfsBuilder, generate_rfs, verify_rfs, write_rfs
 from shadowzarr.errors import (
     InvalidReferencesError,
-    NotHDF5Error,
     ReadError,
     SourceNotFoundError,
+    UnknownFormatError,
     UsageError,
 )
 from shadowzarr.testing import RangeServer
@@ -123,6 +123,7 @@ def test_virtual_datasets_are_judged_by_their_sources(tmp_path):
     assert verify_rfs(builder.build(), tmp_path / "main.h5", mode="full").equal
     with RangeServer(tmp_path) as server:
         assert verify_rfs(builder.build(), server.url("main.h5"), mode="full").equal
+        builder = RfsBuilder()
         hold(builder, "v", VALUES + 1)
         assert found(verify_rfs(builder.build(), server.url("main.h5"))) == [("/v", "values")]
 
@@ -298,10 +299,10 @@ def test_wrong_calls(small):
         verify_rfs(builder.build(), small / "main.h5", mode="all")
     with pytest.raises(SourceNotFoundError):
         verify_rfs(builder.build(), small / "missing.h5")
-    with pytest.raises(NotHDF5Error):
+    with pytest.raises(UnknownFormatError):
         verify_rfs(builder.build(), small)
     (small / "text.h5").write_text("no")
-    with pytest.raises(NotHDF5Error):
+    with pytest.raises(UnknownFormatError):
         verify_rfs(builder.build(), small / "text.h5")
     with pytest.raises(InvalidReferencesError):
         verify_rfs({"refs": 1}, small / "main.h5")

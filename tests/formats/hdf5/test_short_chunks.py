@@ -17,7 +17,7 @@ from shadowzarr.formats.hdf5 import dataset_values, generate, in_place
 from shadowzarr.formats.hdf5.whole_chunks import chunk_bytes
 from shadowzarr.verify.judge import verify_rfs
 from shadowzarr.verify.report import VerificationReport
-from shadowzarr.verify.whole_chunks import stored_itemsize
+from shadowzarr.verify.hdf5.whole_chunks import stored_itemsize
 
 EDGE = 16
 SMALL, LARGE = 2 * EDGE, 64 * EDGE

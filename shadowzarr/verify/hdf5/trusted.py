@@ -16,10 +16,10 @@ import h5py
 import zarr
 from h5py import h5s
 
+from ..references import References
+from ..regions import Coordinates, Region, chunk_region
 from .elsewhere import source_names
-from .original import MOST_DEPTH, READ_ERRORS, Original
-from .references import References
-from .regions import Coordinates, Region, chunk_region
+from .original_file import MOST_DEPTH, READ_ERRORS, OriginalFile
 from .whole_chunks import WholeChunks
 
 Bounds = tuple[tuple[int, ...], tuple[int, ...]]
@@ -30,7 +30,7 @@ class Trusted:
 
     Parameters
     ----------
-    original : Original
+    original : OriginalFile
         The file, which finds the sources of a virtual dataset.
     references : References
         What the values are compared with.
@@ -40,7 +40,7 @@ class Trusted:
         Of the node.
     """
 
-    def __init__(self, original: Original, references: References, dataset: Any, path: str) -> None:
+    def __init__(self, original: OriginalFile, references: References, dataset: Any, path: str) -> None:
         self._original = original
         self._references = references
         self._dataset = dataset

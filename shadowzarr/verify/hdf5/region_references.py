@@ -13,7 +13,7 @@ import h5py
 import numpy as np
 from h5py import h5r, h5s
 
-from .stored_attributes import strict_json
+from ..stored_attributes import strict_json
 
 _NAMES = {
     h5s.SEL_POINTS: "H5S_SEL_POINTS",

@@ -14,9 +14,9 @@ import h5py
 import numpy as np
 import numpy.typing as npt
 
+from ..bits import Mask, different_bits
 from .kinds import Form, Kind, is_wide
 
-Mask = npt.NDArray[np.bool_]
 Leads = Callable[[Any, str], bool]
 """Whether a reference of the original and a path (of a region, its JSON) lead to the same."""
 
@@ -42,20 +42,12 @@ def mismatches(kind: Kind, original: Any, given: Any, *, leads: Leads) -> Mask:
         numbers = np.asarray(original)
         if is_wide(numbers.dtype) and kind.dtype is not None:
             return _different_narrowed(numbers, np.asarray(given, dtype=kind.dtype))
-        return _different_bits(numbers, np.asarray(given))
+        return different_bits(numbers, np.asarray(given))
     if kind.form is Form.TEXT:
         return _different_text(original, given)
     if kind.form in (Form.REFERENCE, Form.REGION):
         return _different_targets(original, given, leads)
     return _different_fields(kind, np.asarray(original), np.asarray(given), leads)
-
-
-def _different_bits(original: npt.NDArray[Any], given: npt.NDArray[Any]) -> Mask:
-    first, second = _raw(original), _raw(given)
-    if np.array_equal(first, second):
-        return np.zeros(original.shape, dtype=bool)
-    difference: Mask = (first != second).reshape(*original.shape, -1).any(axis=-1)
-    return difference
 
 
 def _different_narrowed(original: npt.NDArray[Any], given: npt.NDArray[Any]) -> Mask:
@@ -64,16 +56,6 @@ def _different_narrowed(original: npt.NDArray[Any], given: npt.NDArray[Any]) -> 
     same = (widened == original) | (np.isnan(widened) & np.isnan(original))
     differing: Mask = np.asarray(~same)
     return differing
-
-
-def _raw(array: npt.NDArray[Any]) -> npt.NDArray[np.uint8]:
-    """The bytes of an array in native order: one more axis, as long as an element."""
-    if not array.dtype.isnative:
-        array = array.byteswap().view(array.dtype.newbyteorder("="))
-    flat = np.ascontiguousarray(array).reshape(-1)
-    if flat.size == 0:
-        return np.zeros((0, array.dtype.itemsize), np.uint8)
-    return flat.view(np.uint8).reshape(flat.size, -1)
 
 
 def _different_text(original: Any, given: Any) -> Mask:

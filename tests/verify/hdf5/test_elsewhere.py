@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shadowzarr.verify.elsewhere import Elsewhere, source_names
-from shadowzarr.verify.neighbours import NotToBeReadError
+from shadowzarr.verify.hdf5.elsewhere import Elsewhere, source_names
+from shadowzarr.verify.hdf5.neighbours import NotToBeReadError
 
 SHAPE = (12, 9)
 slices = st.tuples(st.integers(0, 4), st.integers(1, 3), st.integers(1, 3)).map(

@@ -14,14 +14,14 @@ from typing import Any
 import h5py
 import numpy as np
 
-from . import mappings
+from .. import mappings
+from ..references import attribute_path
+from ..report import Plain
+from ..tally import NOTHING
 from .kinds import Form, Kind, kind_of, misread
-from .original import READ_ERRORS, Identity, decoded_name, raw_name
-from .references import attribute_path
+from .original_file import READ_ERRORS, Identity, decoded_name, raw_name
 from .region_references import selects
-from .report import Plain
 from .structure import Pair, Structure
-from .tally import NOTHING
 from .values import text_item
 
 RESERVED = frozenset(

@@ -13,13 +13,13 @@ from typing import Any
 
 import h5py
 
-from ..access.watched import working_on
-from . import mappings
+from ...access.watched import working_on
+from .. import mappings
+from ..references import Link, References, join
+from ..report import Plain
+from ..tally import NOTHING, Tally
 from .neighbours import NotToBeReadError
-from .original import READ_ERRORS, Child, Identity, LinkKind, Original, decoded_name, raw_name
-from .references import Link, References, join
-from .report import Plain
-from .tally import NOTHING, Tally
+from .original_file import READ_ERRORS, Child, Identity, LinkKind, OriginalFile, decoded_name, raw_name
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class Structure:
         Groups that h5py can read only in part, as the document says too.
     """
 
-    original: Original
+    original: OriginalFile
     references: References
     tally: Tally
     pairs: list[Pair] = field(default_factory=list)
@@ -80,7 +80,7 @@ class Structure:
         return node is not None and self.placed.get(identity) == node
 
 
-def walk(original: Original, references: References, tally: Tally) -> Structure:
+def walk(original: OriginalFile, references: References, tally: Tally) -> Structure:
     """Place every object of the original, and report what does not fit."""
     structure = Structure(original, references, tally)
     _place(structure, original.file, original.identity(original.file), "")

@@ -12,8 +12,8 @@ from typing import Any
 import h5py
 import numpy as np
 
+from ..regions import Region, region_shape
 from .kinds import Form, Kind
-from .regions import Region, region_shape
 
 
 def read_dataset(dataset: h5py.Dataset, selection: Region, kind: Kind, region: Region) -> Any:

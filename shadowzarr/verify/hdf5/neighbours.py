@@ -10,8 +10,8 @@ import os
 from pathlib import Path
 from urllib.parse import quote, urljoin, urlsplit
 
-from ..access.archives import archive_of, asset_address
-from ..access.locations import is_remote
+from ...access.archives import archive_of, asset_address
+from ...access.locations import is_remote
 
 
 class NotToBeReadError(Exception):

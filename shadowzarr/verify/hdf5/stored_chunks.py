@@ -13,10 +13,10 @@ from typing import Any
 
 import h5py
 
-from ..refs import gen
-from ..refs.chunk_key import parse_chunk_key
-from ..refs.document import Rfs
-from .regions import Coordinates, grid_shape
+from ...refs import gen
+from ...refs.chunk_key import parse_chunk_key
+from ...refs.document import Rfs
+from ..regions import Coordinates, grid_shape
 
 READ_ALL_BELOW = 256 * 2**20
 """Bytes up to which an array is read whole, stored or not."""

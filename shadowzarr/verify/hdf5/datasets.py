@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import h5py
 import numpy as np
 import zarr
 
-from . import mappings
+from .. import mappings
+from ..original import Choice
+from ..regions import Region, chunks_in, region_text, stored_regions
+from ..report import Plain
 from .attributes import Optional
 from .dimension_scales import wanted_names
 from .fill_values import same_fill, states_fill
@@ -19,11 +22,9 @@ from .kinds import Form, Kind, all_uses, describe, fits_struct, is_bytes, kind_o
 from .marks import marks
 from .members import Member, WrongMembersError, take_members
 from .neighbours import NotToBeReadError
-from .original import READ_ERRORS
+from .original_file import READ_ERRORS
 from .original_values import read_dataset
 from .region_references import described_region, selects
-from .regions import Region, chunks_in, full_regions, sampled_regions, stored_regions
-from .report import Mode, Plain
 from .stored_chunks import stored_coordinates
 from .structure import Pair, Structure
 from .trusted import Trusted
@@ -31,25 +32,6 @@ from .values import element, mismatches, text_items
 
 POINTER_BYTES = 64
 """What an element of text, or a reference, is taken to cost in memory."""
-
-
-@dataclass(frozen=True)
-class Choice:
-    """Which values are compared: the mode, the seed, and how many chunks are chosen by chance."""
-
-    mode: Mode
-    seed: int
-    sampled_chunks: int
-
-    def regions(
-        self, path: str, shape: tuple[int, ...], chunk_shape: tuple[int, ...], itemsize: int
-    ) -> Iterator[Region]:
-        """The regions of one array that are compared."""
-        if self.mode == "full":
-            return full_regions(shape, chunk_shape, itemsize)
-        return sampled_regions(
-            shape, chunk_shape, itemsize, seed=f"{self.seed}:{path}", sampled_chunks=self.sampled_chunks
-        )
 
 
 class _Stop(Exception):  # noqa: N818 - ends the comparison of one dataset
@@ -222,7 +204,7 @@ class _Comparison:
                 found = member.first_difference(original, region, self.leads)
             except Exception as error:  # noqa: BLE001 - zarr, codecs and the store may raise anything
                 reason = Plain(f"{type(error).__name__}: {error}")
-                self.stop("unreadable references", Plain(f"values at {_show(region)}"), reason)
+                self.stop("unreadable references", Plain(f"values at {region_text(region)}"), reason)
             if found is not None:
                 self.stop("values", Plain(f"{found[1]}: {found[0]}"), Plain(found[2]))
             self._tally.count("chunks", chunks_in(region, chunk_shape))
@@ -351,7 +333,7 @@ class _Comparison:
             self._check_trusted(region, None)
             self.read_original(region, kind, as_scalar)
             reason = Plain(f"{type(error).__name__}: {error}")
-            self.stop("unreadable references", Plain(f"values at {_show(region)}"), reason)
+            self.stop("unreadable references", Plain(f"values at {region_text(region)}"), reason)
 
     def _compare_region(self, kind: Kind, region: Region, original: Any, given: Any) -> None:
         if np.shape(given) != np.shape(original):
@@ -394,7 +376,3 @@ def _nbytes(values: Any) -> int:
     if array.dtype != object:
         return array.nbytes
     return sum(len(item) for item in array.reshape(-1) if isinstance(item, bytes | str))
-
-
-def _show(region: Region) -> str:
-    return "[" + ", ".join(f"{part.start}:{part.stop}" for part in region) + "]"

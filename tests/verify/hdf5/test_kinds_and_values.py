@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 from shadowzarr.verify import mappings
-from shadowzarr.verify.kinds import Form, kind_of, shown_by
-from shadowzarr.verify.values import mismatches, text_item
+from shadowzarr.verify.hdf5.kinds import Form, kind_of, shown_by
+from shadowzarr.verify.hdf5.values import mismatches, text_item
 
 TEXT = np.dtypes.StringDType()
 

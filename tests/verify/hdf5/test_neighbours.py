@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from shadowzarr.verify.neighbours import MissingNeighbourError, Neighbours, NotToBeReadError
+from shadowzarr.verify.hdf5.neighbours import MissingNeighbourError, Neighbours, NotToBeReadError
 
 FIRST, HOLDER = "http://host/data/main.h5", "http://host/data/a/x.h5"
 

@@ -16,13 +16,13 @@ from functools import cached_property
 import h5py
 from h5py import h5d, h5f, h5i, h5p, h5s
 
-from ..errors import DamagedSourceError, InvalidReferencesError
-from ..hdf5_filters.availability import missing_filter
-from ..hdf5_filters.names import Filters
-from ..hdf5_filters.pipeline import MARK, decode_chunk
-from ..hdf5_types.hdf5_library import leaves_edges_unfiltered
-from .original import READ_ERRORS
-from .regions import Coordinates, Region
+from ...errors import DamagedSourceError, InvalidReferencesError
+from ...hdf5_filters.availability import missing_filter
+from ...hdf5_filters.names import Filters
+from ...hdf5_filters.pipeline import MARK, decode_chunk
+from ...hdf5_types.hdf5_library import leaves_edges_unfiltered
+from ..regions import Coordinates, Region
+from .original_file import READ_ERRORS
 
 ALL_SKIPPED = 2**32 - 1
 """The mask of a chunk that went through no filter."""

@@ -9,7 +9,7 @@ from typing import Any
 
 import h5py
 
-from .original import READ_ERRORS
+from .original_file import READ_ERRORS
 from .structure import Pair, Structure
 
 Names = tuple[str | None, ...]

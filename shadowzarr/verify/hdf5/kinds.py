@@ -16,7 +16,7 @@ from typing import Any
 import h5py
 import numpy as np
 
-from . import mappings
+from .. import mappings
 
 
 class Form(Enum):

@@ -15,8 +15,8 @@ from typing import Any
 import h5py
 import numpy as np
 
-from ..access.remfile import Remfile
-from ..access.sources import describe
+from ...access.remfile import Remfile
+from ...access.sources import describe
 from .neighbours import NotToBeReadError
 
 MOST_NAMES = 100_000

@@ -14,10 +14,10 @@ import numpy as np
 import numpy.typing as npt
 import zarr
 
+from ..regions import Region, region_shape
+from ..report import short
 from .kinds import Form, Kind, describe, fits_struct, shown_by
 from .marks import column_fields, marks
-from .regions import Region, region_shape
-from .report import short
 from .values import Leads, element, mismatches
 
 Difference = tuple[str, str, str]
