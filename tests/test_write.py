@@ -11,6 +11,7 @@ import zarr
 from shadowzarr import RfsBuilder, load_rfs, write_rfs
 from shadowzarr.errors import DamagedSourceError, OutputError, UsageError
 from shadowzarr.refs.inline import decode_inline, encode_inline
+from shadowzarr.refs.zarr_metadata import BYTES_CODEC
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -108,7 +109,8 @@ class TestDirectory:
 
     def test_many_inline_bytes_go_to_a_file_beside_the_document(self, tmp_path):
         builder = RfsBuilder()
-        builder.add_array("a", shape=[4], data_type="uint8", chunk_shape=[1])
+        codecs = [BYTES_CODEC, {"name": "gzip", "configuration": {"level": 1}}]
+        builder.add_array("a", shape=[4], data_type="uint8", chunk_shape=[1], codecs=codecs)
         for i, data in enumerate([b"a" * 10, b"b" * 900, b"c" * 500, b"d" * 20]):
             builder.add_inline_chunk("a", (i,), data)
         write_rfs(builder.build(), tmp_path / "x", inline_limit=100)

@@ -14,10 +14,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from zarr.dtype import parse_dtype
-
 from ..errors import InvalidReferencesError
 from .chunk_key import METADATA_NAME
+from .data_types import item_nbytes
 from .node_checks import LARGEST, array_name, check_array
 
 _NUMBER = re.compile(r"0|[1-9][0-9]*", re.ASCII)
@@ -69,7 +68,7 @@ class ArrayLayout:
             shape = tuple(metadata["shape"])
             encoding, separator = _key_encoding(metadata)
             axes = _stored_axes(metadata["codecs"], len(shape))
-            itemsize = None if axes is None else _itemsize(metadata["data_type"])
+            itemsize = None if axes is None else item_nbytes(metadata["data_type"])
             chunk_shape = _chunk_shape(metadata)
             if itemsize is not None and math.prod((itemsize, *(chunk_shape or ()))) > LARGEST:
                 raise ValueError(f"a chunk of shape {list(chunk_shape or ())} is larger than any file")
@@ -156,7 +155,3 @@ def _transpose_order(order: Any, ndim: int) -> Sequence[int]:
     if sorted(order) != list(range(ndim)):
         raise ValueError(f"a transposition by {order!r} of {ndim} axes")
     return [int(axis) for axis in order]
-
-
-def _itemsize(data_type: Any) -> int:
-    return parse_dtype(data_type, zarr_format=3).to_native_dtype().itemsize

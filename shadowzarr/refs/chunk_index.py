@@ -26,6 +26,18 @@ ENTRIES_PER_CHUNK = 65_536
 """Data chunks that one index chunk covers: about 300 KB compressed, one request."""
 
 
+CHUNK_INDEX_THRESHOLD = 1000
+"""Chunks above which an array has a chunk index."""
+
+_MAX_EMPTY_ENTRIES = 16
+"""Entries of an index per written chunk, above which listing the chunks is smaller than an index."""
+
+
+def is_worth_an_index(grid: tuple[int, ...], count: int) -> bool:
+    """Whether an index of a chunk grid is smaller than a list of the chunks that were written."""
+    return entries(grid) <= _MAX_EMPTY_ENTRIES * count
+
+
 def index_chunk_shape(grid: tuple[int, ...]) -> tuple[int, ...]:
     """Chunk shape of an index array, the last axis of 2 included.
 

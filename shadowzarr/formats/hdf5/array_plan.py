@@ -10,17 +10,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-
 from ...access.sources import Source
 from ...builder import RfsBuilder
-from ...refs.chunk_index import empty_index
-from ...refs.zarr_metadata import chunk_grid_shape
 from .chunk_table import ChunkTable
 from .object_names import child_path
-
-_MAX_EMPTY_ENTRIES = 16
-"""Entries of an index per written chunk, above which listing the chunks is smaller than an index."""
 
 Coordinates = tuple[int, ...]
 
@@ -199,10 +192,10 @@ def _add_array(
         dimension_names=_axis_names(plan),
     )
     if plan.chunks is not None:
-        _add_chunks(builder, path, plan, plan.chunks, url, chunk_index_threshold)
+        _add_chunks(builder, path, plan.chunks, url, chunk_index_threshold)
     one_file = len(plan.elsewhere) == 1  # an index names one
     for other, table in plan.elsewhere:
-        _add_chunks(builder, path, plan, table, other, chunk_index_threshold if one_file else None)
+        _add_chunks(builder, path, table, other, chunk_index_threshold if one_file else None)
     if plan.slabs is not None:
         _add_slabs(builder, path, plan.slabs, len(plan.shape), plan.slabs.url or url)
     for coordinates, data in plan.inline.items():
@@ -218,24 +211,18 @@ def _axis_names(plan: ArrayPlan) -> tuple[str | None, ...] | None:
 def _add_chunks(
     builder: RfsBuilder,
     path: str,
-    plan: ArrayPlan,
     chunks: ChunkTable,
     url: str,
     chunk_index_threshold: int | None,
 ) -> None:
-    grid = chunk_grid_shape(plan.shape, plan.chunk_shape)
-    entries = int(np.prod(grid, dtype=object))
-    many = chunk_index_threshold is not None and len(chunks) > chunk_index_threshold
-    if many and entries <= _MAX_EMPTY_ENTRIES * len(chunks):
-        index = empty_index(grid)
-        places = np.ravel_multi_index(tuple(chunks.coordinates.T), grid)
-        flat = index.reshape(-1, 2)
-        flat[places, 0], flat[places, 1] = chunks.offsets, chunks.nbytes
-        builder.add_index(path, url, index)
-        return
-    rows = zip(chunks.coordinates.tolist(), chunks.offsets.tolist(), chunks.nbytes.tolist(), strict=True)
-    for coordinates, offset, nbytes in rows:
-        builder.add_chunk(path, coordinates, url, offset, nbytes)
+    builder.add_chunks(
+        path,
+        url=url,
+        coordinates=chunks.coordinates,
+        offsets=chunks.offsets,
+        nbytes=chunks.nbytes,
+        chunk_index_threshold=chunk_index_threshold,
+    )
 
 
 def _add_slabs(builder: RfsBuilder, path: str, slabs: Slabs, ndim: int, url: str) -> None:

@@ -14,7 +14,9 @@ from typing import Any
 import numpy as np
 from h5py import h5t
 
-DType = np.dtype[Any]
+from ...refs.data_types import DType as DType
+from ...refs.data_types import byte_orders, data_type_of
+from ...refs.data_types import bytes_codec as bytes_codec
 
 _FLOATS = {
     h5t.IEEE_F16LE: "<f2",
@@ -228,22 +230,6 @@ def same_dtype(one: DType, other: DType) -> bool:
     )
 
 
-def byte_orders(dtype: DType) -> set[str]:
-    """The byte orders (``"little"``, ``"big"``) of a data type's parts; single bytes have none."""
-    if dtype.subdtype is not None:
-        return byte_orders(dtype.subdtype[0])
-    if dtype.fields is not None:
-        return set().union(*(byte_orders(field[0]) for field in dtype.fields.values()))
-    if dtype.itemsize <= 1 or dtype.kind in "SVbO":
-        return set()
-    return {"big" if dtype.byteorder == ">" else "little"}
-
-
-def bytes_codec(dtype: DType) -> dict[str, Any]:
-    """Zarr's ``bytes`` codec for values of a data type with one byte order."""
-    return {"name": "bytes", "configuration": {"endian": "big" if "big" in byte_orders(dtype) else "little"}}
-
-
 def has_misread_sequences(tid: h5t.TypeID) -> bool:
     """Whether a datatype holds sequences of big-endian numbers, whose bytes h5py 3.16 does not swap."""
     match tid.get_class():
@@ -315,23 +301,10 @@ def zarr_data_type(dtype: DType) -> str | dict[str, Any]:
     NotInPlaceError
         When Zarr has no such type.
     """
-    if dtype.subdtype is not None:
-        part = zarr_data_type(dtype.subdtype[0])
-        numbered = [{"name": str(n), "data_type": part} for n in range(math.prod(dtype.shape))]
-        return {"name": "struct", "configuration": {"fields": numbered}}
-    if dtype.names is not None:
-        fields = [{"name": name, "data_type": zarr_data_type(dtype[name])} for name in dtype.names]
-        return {"name": "struct", "configuration": {"fields": fields}}
-    if dtype.kind in "biufc" and dtype.itemsize <= (16 if dtype.kind == "c" else 8):
-        return str(dtype.newbyteorder("=").name)
-    if dtype.kind in "mM":
-        unit, factor = np.datetime_data(dtype)
-        kind = "datetime64" if dtype.kind == "M" else "timedelta64"
-        return {"name": f"numpy.{kind}", "configuration": {"unit": unit, "scale_factor": factor}}
-    names = {"V": "raw_bytes", "S": "null_terminated_bytes", "U": "fixed_length_utf32"}
-    if dtype.kind in names and dtype.itemsize:
-        return {"name": names[dtype.kind], "configuration": {"length_bytes": dtype.itemsize}}
-    raise NotInPlaceError(f"Zarr has no data type for {dtype}")
+    try:
+        return data_type_of(dtype)
+    except ValueError as error:
+        raise NotInPlaceError(str(error)) from error
 
 
 def array_fields(dtype: DType) -> list[dict[str, Any]]:

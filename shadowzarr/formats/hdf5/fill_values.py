@@ -6,12 +6,12 @@ or is never written; an attribute ``_FillValue`` has nothing to do with it.
 
 from __future__ import annotations
 
-import base64
 from typing import Any
 
 import numpy as np
 from h5py import h5d, h5p
 
+from ...refs.fill_values import json_fill as json_fill
 from .dtypes import DType
 from .reasons import CannotRepresentError, reading
 
@@ -58,43 +58,6 @@ def is_shown(properties: h5p.PropDCID) -> bool:
     )
 
 
-def json_fill(value: Any) -> Any:
-    """A fill value in its JSON form.
-
-    Parameters
-    ----------
-    value : numpy scalar or array
-        In any byte order; of one element, but for an array inside a compound.
-
-    Returns
-    -------
-    bool, int, float, str, list or dict
-        Numbers that are not finite as Zarr spells them, complex numbers as pairs, bytes in base64, a
-        struct as an object of its fields.
-    """
-    dtype = value.dtype
-    if np.ndim(value):
-        return {str(n): json_fill(item) for n, item in enumerate(np.asarray(value).reshape(-1))}
-    if dtype.names is not None:
-        return {name: json_fill(np.asarray(value[name])) for name in dtype.names}
-    match dtype.kind:
-        case "b":
-            return bool(value)
-        case "i" | "u":
-            return int(value)
-        case "f":
-            return _float(np.asarray(value))
-        case "c":
-            native = np.asarray(value).astype(dtype.newbyteorder("="))
-            return [_float(native.real), _float(native.imag)]
-        case "M" | "m":
-            return int(np.asarray(value).view(f"{dtype.byteorder}i8"))
-        case "U":
-            return str(value)
-        case _:
-            return base64.b64encode(np.asarray(value).tobytes().rstrip(b"\0" * (dtype.kind == "S"))).decode()
-
-
 def bits_that_zarr_loses(fill: np.ndarray[Any, DType]) -> bytes | None:
     """A fill value whose JSON form zarr-python does not read back bit for bit; None when it does.
 
@@ -122,17 +85,3 @@ def _is_kept(value: np.ndarray[Any, DType]) -> bool:
     quiet = _QUIET[dtype.itemsize]
     kept = nans & quiet == quiet if dtype.itemsize > 2 else nans & 0x7FFF == quiet
     return bool(np.all(kept))
-
-
-def _float(value: np.ndarray[Any, DType]) -> float | str:
-    number = float(value)
-    if np.isposinf(number):
-        return "Infinity"
-    if np.isneginf(number):
-        return "-Infinity"
-    if not np.isnan(number):
-        return number
-    native = value.astype(value.dtype.newbyteorder("="))
-    bits = int(native.view(f"u{native.itemsize}"))
-    plain = int(np.array(np.nan, native.dtype).view(f"u{native.itemsize}"))
-    return "NaN" if bits == plain else f"0x{bits:0{2 * native.itemsize}x}"

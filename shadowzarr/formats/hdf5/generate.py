@@ -19,7 +19,9 @@ from ...access.sources import Source
 from ...access.watched import working_on
 from ...builder import RfsBuilder
 from ...errors import UnsupportedError, UsageError
+from ...refs.chunk_index import CHUNK_INDEX_THRESHOLD
 from ...refs.document import Rfs
+from ...refs.slabs import CONTIGUOUS_CHUNK_BYTES
 from .array_plan import Plan, add_plan, attributes_of, sources_of
 from .attr_conversion import convert_attributes
 from .dataset_context import DatasetContext, OnUnsupported
@@ -37,12 +39,6 @@ from .reasons import CannotRepresentError, reading
 from .specifications import as_scalar, plain_location
 from .type_attributes import NO_NODE, keep_described
 from .userblock import offset_shift
-
-CHUNK_INDEX_THRESHOLD = 1000
-"""Chunks above which an array has a chunk index."""
-
-CONTIGUOUS_CHUNK_BYTES = 4 * 2**20
-"""Bytes above which a contiguous dataset is cut into slabs."""
 
 INLINE_LIMIT = 64 * 2**20
 """Bytes of values that a document holds at most."""

@@ -88,36 +88,6 @@ def commonest_mask(table: ChunkTable) -> int:
     return int(masks[counts.argmax()])
 
 
-def slab_height(rows: int, row_bytes: int, target_bytes: int) -> int:
-    """Rows of one slab of a dataset that lies in the file in one piece.
-
-    Parameters
-    ----------
-    rows : int
-        Length of the axis that is cut.
-    row_bytes : int
-        Bytes of one row.
-    target_bytes : int
-        Wanted size of a slab.
-
-    Returns
-    -------
-    int
-        The largest divisor of ``rows`` between half the target and the target, so that all slabs have
-        the same length; the target itself when there is none.
-    """
-    target = max(1, min(rows, target_bytes // max(1, row_bytes)))
-    fewest = -(-rows // target)
-    most = 2 * rows // target
-    count = next((count for count in range(fewest, most + 1) if rows % count == 0), None)
-    return target if count is None else rows // count
-
-
-def cut_axis(shape: tuple[int, ...]) -> int:
-    """The axis along which slabs follow each other: the first that is longer than 1."""
-    return next((axis for axis, extent in enumerate(shape) if extent > 1), 0)
-
-
 def inline_chunk_shape(
     shape: tuple[int, ...], edges: tuple[int, ...], itemsize: int, target_bytes: int
 ) -> tuple[int, ...]:

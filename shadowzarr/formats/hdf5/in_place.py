@@ -14,6 +14,7 @@ import h5py
 import numpy as np
 from h5py import h5d, h5s
 
+from ...refs.slabs import cut_axis, slab_height
 from . import h5_filters_to_codecs as filters_to_codecs
 from .array_plan import ArrayPlan, Slabs
 from .chunk_codecs import decode, encode
@@ -26,8 +27,6 @@ from .h5_chunk_utils import (
     chunk_locations,
     commonest_mask,
     contiguous_offset,
-    cut_axis,
-    slab_height,
 )
 from .h5_filters_to_codecs import CodecChain, Filter, NoCodecError
 from .reasons import CannotRepresentError, reading

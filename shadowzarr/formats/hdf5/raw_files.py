@@ -19,11 +19,12 @@ from ...access.range_reader import default_reader
 from ...access.sources import Source, describe
 from ...errors import SourceNotFoundError
 from ...refs.byte_range import FileRange
+from ...refs.slabs import cut_axis, slab_height
 from .array_plan import ArrayPlan, Slabs
 from .chunk_grid import joined, largest_divisor
 from .dataset_context import DatasetContext
 from .dtypes import DType, NotInPlaceError, stored_dtype
-from .h5_chunk_utils import ChunkTable, cut_axis, slab_height
+from .h5_chunk_utils import ChunkTable
 from .in_place import INLINE_BELOW, InPlace
 from .object_names import decode_name, printable
 from .reasons import CannotRepresentError, reading

@@ -11,7 +11,10 @@ def table(coordinates: list[list[int]]) -> ChunkTable:
     count = len(coordinates)
     numbers = np.arange(count, dtype=np.uint64)
     return ChunkTable(
-        np.array(coordinates, np.int64), 100 * numbers, numbers + np.uint64(8), np.zeros(count, np.uint32)
+        np.array(coordinates, np.int64),
+        100 * numbers,
+        np.full(count, 8, np.uint64),
+        np.zeros(count, np.uint32),
     )
 
 
@@ -27,14 +30,14 @@ def built(made: ArrayPlan | GroupPlan, threshold: int | None = 3) -> dict:
 
 def test_few_chunks_are_listed() -> None:
     rfs = built(plan((8,), (4,), chunks=table([[0], [1]])))
-    assert [rfs["refs"][key][1:] for key in ("a/c/0", "a/c/1")] == [[0, 8], [100, 9]]
+    assert [rfs["refs"][key][1:] for key in ("a/c/0", "a/c/1")] == [[0, 8], [100, 8]]
     assert rfs["version"] == 1
 
 
 def test_many_chunks_have_an_index() -> None:
     rfs = built(plan((20,), (4,), chunks=table([[0], [1], [2], [4]])))
     index = rfs["indexes"]["a"]["index"]
-    assert index.tolist() == [[0, 8], [100, 9], [200, 10], [2**64 - 1] * 2, [300, 11]]
+    assert index.tolist() == [[0, 8], [100, 8], [200, 8], [2**64 - 1] * 2, [300, 8]]
     assert "a/c/0" not in rfs["refs"]
 
 
