@@ -265,4 +265,7 @@ def _write_masked(dataset: h5py.Dataset, spec: Dataset, source: random.Random) -
         if h5z.FILTER_DEFLATE in names and source.random() < 0.5:
             mask &= ~(1 << names.index(h5z.FILTER_DEFLATE))
             data = zlib.compress(data)
-        dataset.id.write_direct_chunk(tuple(part.start for part in piece), data, mask)
+        start = tuple(part.start for part in piece)
+        # HDF5 2.0 keeps the mask of a chunk that is replaced by another of its size: so it is longer in between
+        dataset.id.write_direct_chunk(start, data + b"\0", mask)
+        dataset.id.write_direct_chunk(start, data, mask)
