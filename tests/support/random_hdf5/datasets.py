@@ -266,6 +266,6 @@ def _write_masked(dataset: h5py.Dataset, spec: Dataset, source: random.Random) -
             mask &= ~(1 << names.index(h5z.FILTER_DEFLATE))
             data = zlib.compress(data)
         start = tuple(part.start for part in piece)
-        # HDF5 2.0 keeps the mask of a chunk that is replaced by another of its size: so it is longer in between
+        # HDF5 2.0 keeps the mask of a chunk that another of its size replaces: it is longer in between
         dataset.id.write_direct_chunk(start, data + b"\0", mask)
         dataset.id.write_direct_chunk(start, data, mask)
