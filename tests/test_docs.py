@@ -5,6 +5,7 @@ import re
 import typing
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from shadowzarr.attributes.bytes_attributes import BYTES
@@ -64,8 +65,24 @@ def test_the_grammar_is_what_is_evaluated(expression: str, value: int) -> None:
     assert gen.evaluate(expression, {"i": 5}) == value
 
 
+def test_the_example_of_tiff_files_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tifffile = pytest.importorskip("tifffile")
+    pytest.importorskip("imagecodecs")
+    page = (ROOT / "docs" / "tiff.md").read_text(encoding="utf-8")
+    (example,) = re.findall(r"^```python\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
+    values = np.arange(5 * 20 * 30, dtype="u2").reshape(5, 20, 30)
+    metadata = {"axes": "ZYX", "PhysicalSizeX": 0.25, "PhysicalSizeY": 0.25}
+    tifffile.imwrite(tmp_path / "stack.ome.tif", values, metadata=metadata)
+    monkeypatch.chdir(tmp_path)
+    exec(compile(example, "docs/tiff.md", "exec"), {})
+    assert "('z', 'y', 'x') {'x': 0.25, 'y': 0.25}" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
-    "page", ["README.md", "CHANGELOG.md", "docs/format.md", "docs/pipeline.md", "docs/reading.md"]
+    "page",
+    ["README.md", "CHANGELOG.md", "docs/format.md", "docs/pipeline.md", "docs/reading.md", "docs/tiff.md"],
 )
 def test_links_between_pages_lead_somewhere(page: str) -> None:
     text = (ROOT / page).read_text(encoding="utf-8")

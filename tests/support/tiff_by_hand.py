@@ -13,7 +13,8 @@ _LETTERS = {SHORT: "H", LONG: "L", LONG8: "Q"}
 class Page:
     """One page directory.
 
-    ``tags`` are numbers, lists of numbers, text or bytes by tag; a pair (type, value) where the type matters.
+    ``tags`` are numbers, lists of numbers, text or bytes by tag; a pair (type, value) where the type matters,
+    and (type, count, bytes) where the count does.
     ``segments`` are the strips, or the tiles when there is a tag 322; ``offsets`` and ``counts`` replace what
     is true of them.
     """
@@ -25,7 +26,7 @@ class Page:
     next: int | None = None
 
 
-def gray(width: int, rows: int, bits: int = 8, **tags: Any) -> dict[int, Any]:
+def gray(width: int, rows: int, bits: int = 8) -> dict[int, Any]:
     """Tags of one sample for each pixel."""
     return {256: width, 257: rows, 258: (SHORT, bits), 259: (SHORT, 1), 262: (SHORT, 1), 277: (SHORT, 1)}
 
@@ -92,6 +93,8 @@ def _entries(page: Page, offsets: Sequence[int], order: str, big: bool) -> dict[
 
 
 def _packed(value: Any, order: str) -> tuple[int, int, bytes]:
+    if isinstance(value, tuple) and len(value) == 3:
+        return value
     kind, value = value if isinstance(value, tuple) else (None, value)
     if isinstance(value, str):
         value, kind = value.encode() + b"\0", ASCII

@@ -69,7 +69,8 @@ class LevelPages:
         """
         for number, file in enumerate(self.files):
             own = slice(None) if self.file is None else self.file == number
-            Segments(segments.offsets[own], segments.counts[own]).check_inside(file.size)
+            part = Segments(segments.offsets[own], segments.counts[own])
+            part.check_inside(file.size, self.numbers[own].tolist())
 
     def spread(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """Values of each page that is there, as values of all pages: 0 for those that are missing."""

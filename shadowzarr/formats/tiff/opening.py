@@ -28,7 +28,7 @@ def open_tiff(file: StoredFile) -> Iterator[Any]:
         if file.path is not None:
             tif = tifffile.TiffFile(file.path)
         else:
-            tif = tifffile.TiffFile(file.handle, name=file.shown.rpartition("/")[2])
+            tif = tifffile.TiffFile(file.handle, name=file.shown.rpartition("/")[2], offset=0)
     with contextlib.closing(tif):
         yield tif
 

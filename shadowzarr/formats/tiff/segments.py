@@ -38,15 +38,15 @@ class Segments:
         """Whether a segment is in the file; shape as `offsets`."""
         return (self.offsets > 0) & (self.counts > 0)
 
-    def check_inside(self, size: int, first_page: int = 0) -> None:
+    def check_inside(self, size: int, pages: Sequence[int] | None = None) -> None:
         """Refuse segments that the file does not hold.
 
         Parameters
         ----------
         size : int
             Bytes of the file.
-        first_page : int, optional
-            Number of the first of these pages, for the message.
+        pages : sequence of int, optional
+            Numbers of these pages, for the message; counted from 0 by default.
 
         Raises
         ------
@@ -57,9 +57,10 @@ class Segments:
         if outside.any():
             page, segment = np.argwhere(outside)[0]
             start, count = int(self.offsets[page, segment]), int(self.counts[page, segment])
+            number = page if pages is None else pages[page]
             raise CannotRepresentError(
-                f"segment {segment} of page {page + first_page}, bytes {start:,} to {start + count:,}, lies "
-                f"past the end of the file ({size:,} bytes): the file is truncated or damaged"
+                f"segment {segment} of page {number}, bytes {start:,} to {start + count:,}, lies past "
+                f"the end of the file ({size:,} bytes): the file is truncated or damaged"
             )
 
 

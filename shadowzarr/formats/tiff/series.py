@@ -133,7 +133,7 @@ def _whole_pages_plan(level: Any, layout: PageLayout, pages: LevelPages) -> Leve
     segments = Segments(strips.offsets[:, :1], np.full((len(pages.pages), 1), nbytes, np.uint64))
     pages.check_inside(segments)
 
-    def decode(number: int, _segment: int, _data: bytes) -> npt.NDArray[Any]:
+    def decode(number: int, _segment: int, _data: bytearray) -> npt.NDArray[Any]:
         return page_values(pages.pages[number])
 
     form = segment_form(keyframe, page)
@@ -153,14 +153,13 @@ def _segments_plan(level: Any, layout: PageLayout, pages: LevelPages) -> LevelPl
         segments = _cut_to_needed(segments, pieces_nbytes(layout, row_nbytes(form)))
     pages.check_inside(segments)
 
-    def decode(number: int, segment: int, data: bytes) -> npt.NDArray[Any]:
+    def decode(number: int, segment: int, data: bytearray) -> npt.NDArray[Any]:
         tables = pages.pages[number].jpegtables
         values, (_, depth, row, column, _), _ = keyframe.decode(data, segment, jpegtables=tables)
-        return np.asarray(
-            values[
-                : keyframe.imagedepth - depth, : keyframe.imagelength - row, : keyframe.imagewidth - column
-            ]
-        )
+        inside = values[
+            : keyframe.imagedepth - depth, : keyframe.imagelength - row, : keyframe.imagewidth - column
+        ]
+        return np.asarray(inside.astype(keyframe.dtype))  # as they become when they are put into a page
 
     codecs = _codecs(level, layout, form, _Trial(segments, pages, decode, form.shape))
     plan = _plan(level, layout, codecs, _listed(segments, pages), _fill(level, segments, pages))

@@ -23,6 +23,8 @@ from ...errors import (
 )
 from .directories import Directories, ReadAt, form_of
 
+_BUFFER = 512
+
 UrlFor = Callable[[str], str]
 """Gives the URL under which a local path is hosted."""
 
@@ -116,7 +118,8 @@ def open_remote(location: str) -> Iterator[StoredFile]:
     source, head = describe_with_head(location, HEAD_BYTES)
     shown = without_query(source.url)
     stream = Remfile(source, head=head)
-    with cast("IO[bytes]", io.BufferedReader(stream)) as handle:  # which fills arrays of any byte order
+    # It fills arrays of any byte order, which `Remfile` does not, and reads no more than was prefetched.
+    with cast("IO[bytes]", io.BufferedReader(stream, _BUFFER)) as handle:
         directories = _directories(handle, source.size or 0, shown, stream)
         yield StoredFile(source, shown, handle, None, stream, directories)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -19,7 +20,7 @@ from ...refs.data_types import data_type_of
 from ...refs.fill_values import json_fill
 from ...refs.zarr_metadata import array_metadata
 from ..cannot_represent import CannotRepresentError
-from .compressions import Codecs
+from .compressions import Codecs, is_plain
 from .reasons import short_reason
 from .segments import Segments
 
@@ -48,7 +49,7 @@ class Sample:
 
 
 def samples_of(
-    segments: Segments, decode: Callable[[int, int, bytes], npt.NDArray[Any]], read: Callable[..., bytes]
+    segments: Segments, decode: Callable[[int, int, bytearray], npt.NDArray[Any]], read: Callable[..., bytes]
 ) -> Iterator[Sample]:
     """The first, last and largest segment that are written, each once.
 
@@ -76,7 +77,7 @@ def samples_of(
             continue
         data = read(page, offset, count)
         try:
-            yield Sample(data, decode(page, segment, data))
+            yield Sample(data, decode(page, segment, bytearray(data)))  # which tifffile may undo in place
         except Exception as error:  # each decoder raises what its library does
             raise CannotRepresentError(
                 f"tifffile cannot decode segment {segment} of page {page}: {short_reason(error)}"
@@ -100,8 +101,11 @@ def gives_same(codecs: Codecs, sample: Sample, shape: tuple[int, ...], chunk_sha
     values = sample.values
     if len(sample.data) > _EXPANSION * values.nbytes + _ROOM:
         return False  # what is in it is more than belongs to it, and a codec may not know where to stop
+    data = sample.data
+    if is_plain(codecs):  # the store fills up the last strip of a page
+        data = data.ljust(math.prod(chunk_shape) * values.dtype.itemsize, b"\0")
     try:
-        decoded = decode_chunk(codecs, sample.data, values.dtype, chunk_shape).reshape(shape)
+        decoded = decode_chunk(codecs, data, values.dtype, chunk_shape).reshape(shape)
     except Exception:  # noqa: BLE001 - a codec that fails is as wrong as one that gives other values
         return False
     inside = tuple(slice(0, extent) for extent in values.shape)
