@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from urllib.parse import urlsplit
 
 from ..errors import UsageError
@@ -160,6 +161,7 @@ def download_url(api_url: str, asset_id: str) -> str:
     return f"{api_url.rstrip('/')}/assets/{asset_id}/download/"
 
 
+@lru_cache(maxsize=1024)  # it is asked for with every request, of few URLs
 def origin(url: str) -> tuple[str, str, int]:
     """Scheme, host and port of an http(s) URL."""
     parts = urlsplit(url)
