@@ -12,7 +12,7 @@ from typing import Any
 
 from ..access.locations import canonical, without_query
 from ..access.source_identity import Source, check_identity
-from ..errors import SourceChangedError, UsageError
+from ..errors import SourceChangedError, UnknownFormatError, UsageError
 from ..refs.document import Rfs
 from .memory_original import MemoryOriginal
 from .opening import open_original
@@ -99,8 +99,13 @@ def _compare_file(
     found = identify_original(location)
     if _is_replaced(references.rfs, location, found, tally):
         return
-    with open_original(location, found=found, allow_external=allow_external) as original:
-        original.compare(references, tally, choice)
+    try:
+        with open_original(location, found=found, allow_external=allow_external) as original:
+            original.compare(references, tally, choice)
+    except UnknownFormatError as error:
+        raise UnknownFormatError(
+            f"{error}; raw binary files are compared in Python, with arrays: verify_rfs(refs, {{path: array}})"
+        ) from error
 
 
 def _is_replaced(rfs: Rfs, location: str, found: Source | None, tally: Tally) -> bool:
