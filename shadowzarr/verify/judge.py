@@ -104,7 +104,7 @@ def _compare_file(
             original.compare(references, tally, choice)
     except UnknownFormatError as error:
         raise UnknownFormatError(
-            f"{error}; raw binary files are compared in Python, with arrays: verify_rfs(refs, {{path: array}})"
+            f"{error}; raw binary files are compared in Python with arrays: verify_rfs(refs, {{path: array}})"
         ) from error
 
 
