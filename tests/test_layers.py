@@ -16,6 +16,7 @@ MAY_IMPORT = {
     "hdf5_types": set(),
     "formatting": set(),
     "codecs": {"refs"},
+    "zlib_codec": set(),
     "h5py_lock": set(),
     "hdf5_filters": {"h5py_lock"},
     "tiff_segments": set(),
@@ -23,7 +24,8 @@ MAY_IMPORT = {
     "recognition": {"refs", "access"},
     "builder": {"refs", "attributes", "codecs"},
     "write": {"refs", "access"},
-    "store": {"refs", "attributes", "codecs", "access", "h5py_lock", "recognition"},
+    "zarr_v2": {"refs", "builder"},
+    "store": {"refs", "attributes", "codecs", "zlib_codec", "access", "h5py_lock", "recognition"},
     "formats": {
         "refs",
         "attributes",
@@ -36,6 +38,9 @@ MAY_IMPORT = {
         "recognition",
     },
     "export": {"refs", "attributes", "access", "store", "hdf5_types"},
+    "lindi": {"refs", "attributes", "zarr_v2", "access", "builder", "store", "formats"},
+    "kerchunk": {"refs", "attributes", "zarr_v2", "access", "builder", "store"},
+    "relocation": {"refs", "access", "store", "write"},
     "verify": {
         "refs",
         "attributes",
@@ -47,6 +52,10 @@ MAY_IMPORT = {
         "recognition",
     },
     "catalog": {"refs", "access", "recognition", "formats", "write", "store", "verify"},
+    # both directions between documents and Icechunk: chunks that cannot be virtual are read as our store reads them
+    "icechunk": {"refs", "access", "store", "formatting"},
+    # reads what any store serves, and opens references by ours
+    "nwb": {"refs", "attributes", "access", "store"},
     "testing": {"refs", "access"},
     "cli": {
         "refs",
@@ -61,6 +70,10 @@ MAY_IMPORT = {
         "attributes",
         "export",
         "formatting",
+        "icechunk",
+        "lindi",
+        "kerchunk",
+        "relocation",
     },
 }
 PIPELINE = {"prefect", "pydantic", "ruamel", "jinja2", "tasks", "flows"}

@@ -2,9 +2,10 @@
 
 Differences from the document, all undone by ``strict_json``: attributes that are not finite are bare
 NaN and infinities again, because hdmf-zarr does not know the convention they are stored by (0.14;
-decoding them here can go when it does); and the ``bytes`` codec has the name under which zarr reads
-parts of chunks. In both modes the root carries the consolidated metadata of all nodes, so that a file
-opens with one read, and NaN in fill values is spelled as Zarr v3 does. Pure.
+decoding them here can go when it does); and two codecs have the names of ours: ``bytes``, so that zarr
+reads parts of chunks, and ``numcodecs.zlib``, which is quicker so. In both modes the root carries the
+consolidated metadata of all nodes, so that a file opens with one read, and NaN in fill values is spelled
+as Zarr v3 does. Pure.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from ..codecs import PARTIAL_BYTES, register_named
 from ..errors import InvalidReferencesError
 from ..refs.chunk_key import METADATA_NAME
 from ..refs.node_checks import check_node
+from ..zlib_codec import FAST_ZLIB, ZLIB
 from .announced import ANNOUNCED_KEYS
 from .locate import Locator
 
@@ -89,8 +91,8 @@ class ServedMetadata:
             document["attributes"] = _strict(attributes) if self._strict else decode_non_finite(attributes)
         if "fill_value" in document:
             document["fill_value"] = _spelled_out(document["fill_value"])
-        if not self._strict and _is_plain(document.get("codecs")):
-            document["codecs"] = [{**document["codecs"][0], "name": PARTIAL_BYTES}]
+        if not self._strict and isinstance(codecs := document.get("codecs"), list):
+            document["codecs"] = _served_codecs(codecs)
         if not self._strict and _name(keys := document.get("chunk_key_encoding")) == "default":
             own = keys if isinstance(keys, Mapping) else {}
             document["chunk_key_encoding"] = {**own, "name": ANNOUNCED_KEYS}
@@ -104,9 +106,14 @@ def _within_depth[T](make: Callable[[str], T], key: str) -> T:
         raise InvalidReferencesError(f"refs[{key!r}] is nested too deeply to be read") from None
 
 
-def _is_plain(codecs: Any) -> bool:
-    is_alone = isinstance(codecs, list) and len(codecs) == 1 and isinstance(codecs[0], Mapping)
-    return is_alone and _name(codecs[0]) == "bytes"
+def _served_codecs(codecs: list[Any]) -> list[Any]:
+    """The codecs of an array, those of ours in place of zarr's where that does any good."""
+    if len(codecs) == 1 and isinstance(codecs[0], Mapping) and _name(codecs[0]) == "bytes":
+        return [{**codecs[0], "name": PARTIAL_BYTES}]
+    return [
+        {**codec, "name": FAST_ZLIB} if isinstance(codec, Mapping) and _name(codec) == ZLIB else codec
+        for codec in codecs
+    ]
 
 
 def _are_understood(nodes: Mapping[str, Mapping[str, Any]]) -> bool:
