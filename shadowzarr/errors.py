@@ -30,6 +30,7 @@ would expect::
     │   ├── NotInArchiveError              no such dandiset, version or asset
     │   └── ArchiveUnavailableError        not reachable, or overloaded, after retries
     ├── OutputError (OSError)              a result could not be written
+    │   └── CommitConflictError            others changed the repository meanwhile; try again later
     ├── ReferencesDifferError (ValueError) references do not give what the file holds; report it
     └── JobError (RuntimeError)            a job for a child process; says nothing about its source
         ├── ChildStartError                no process could be started
@@ -202,6 +203,12 @@ class ArchiveUnavailableError(ArchiveError):
 
 class OutputError(ShadowzarrError, OSError):
     """A result could not be written."""
+
+
+class CommitConflictError(OutputError):
+    """Others committed to the same branch during each try; nothing of ours is committed."""
+
+    transient = True
 
 
 class Comparison(Protocol):

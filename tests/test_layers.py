@@ -52,7 +52,7 @@ MAY_IMPORT = {
         "recognition",
     },
     "catalog": {"refs", "access", "recognition", "formats", "write", "store", "verify"},
-    # both directions between documents and Icechunk: chunks that cannot be virtual are read as our store reads them
+    # both directions; chunks that cannot be virtual are read as our store reads them
     "icechunk": {"refs", "access", "store", "formatting"},
     # reads what any store serves, and opens references by ours
     "nwb": {"refs", "attributes", "access", "store"},

@@ -33,6 +33,7 @@ VERBS = {
     "info": "Show what references hold, and where its bytes are.",
     "verify": "Compare references with the file that they describe.",
     "to-hdf5": "Write the HDF5 file that references describe.",
+    "icechunk": "Write references into an Icechunk repository.",
     "cache": "Show what the cache of remote files' bytes holds, or empty it.",
     "archive": "Serve a folder of NWB files as a DANDI archive, on this machine only, until Ctrl-C.",
 }

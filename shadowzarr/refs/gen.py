@@ -14,6 +14,10 @@ import math
 import re
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
 
 from ..errors import InvalidReferencesError
 from . import templates as url_templates
@@ -32,7 +36,7 @@ _NAME = re.compile(r"^\{\{\s*([A-Za-z_]\w*)\s*\}\}$")
 
 def array_path(entry: GenEntry) -> str:
     """Path of the array whose chunks the rule gives."""
-    return _parse_key(entry["key"])[0]
+    return parse_key(entry["key"])[0]
 
 
 def location_at(
@@ -66,23 +70,60 @@ def expand(entry: GenEntry, templates: Mapping[str, str]) -> Iterator[tuple[str,
     InvalidReferencesError
         When there are more than `MOST_LISTED`, or the rule cannot be understood.
     """
-    if count(entry) > MOST_LISTED:
-        raise InvalidReferencesError(
-            f"gen entry {entry['key']!r} stands for {count(entry):,} chunks; no more than {MOST_LISTED:,} "
-            "are listed one by one"
-        )
-    path, parts = _parse_key(entry["key"])
+    _refuse_many(entry)
+    path, parts = parse_key(entry["key"])
     names = list(entry["dimensions"])
-    ranges = [_range(entry["dimensions"][name]) for name in names]
+    ranges = [dimension_range(entry["dimensions"][name]) for name in names]
     for numbers in itertools.product(*ranges):
         values = dict(zip(names, numbers, strict=True))
         coordinates = tuple(part if isinstance(part, int) else values[part] for part in parts)
         yield chunk_key(path, coordinates), _location(entry, templates, values)
 
 
+def table(
+    entry: GenEntry,
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint64] | None, npt.NDArray[np.uint64] | None]:
+    """Every chunk the rule gives, as arrays, in the order of `expand`.
+
+    Returns
+    -------
+    coordinates : numpy.ndarray
+        int64 of shape (chunks, axes).
+    offsets, lengths : numpy.ndarray or None
+        uint64 of shape (chunks,), in bytes; None when the chunks are whole files.
+
+    Raises
+    ------
+    InvalidReferencesError
+        As `expand` does.
+    """
+    _refuse_many(entry)
+    _, parts = parse_key(entry["key"])
+    names = list(entry["dimensions"])
+    ranges = [dimension_range(entry["dimensions"][name]) for name in names]
+    shape = tuple(map(len, ranges))
+    # Of Python's integers, which have no end: what lies between may be larger than 64 bits hold.
+    axes = np.meshgrid(*[np.array(numbers, dtype=object) for numbers in ranges], indexing="ij", sparse=True)
+    values = dict(zip(names, axes, strict=True))
+
+    def flat(value: Any) -> npt.NDArray[np.object_]:
+        return np.broadcast_to(np.asarray(value, dtype=object), shape).ravel()
+
+    columns = [flat(part if isinstance(part, int) else values[part]) for part in parts]
+    coordinates = np.array(columns, dtype=np.int64).reshape(len(parts), math.prod(shape)).T
+    if "offset" not in entry or "length" not in entry:
+        return coordinates, None, None
+    offsets, lengths = (flat(_number(entry[end], values)) for end in ("offset", "length"))
+    wrong = (offsets < 0) | (lengths < 0) | (offsets + lengths > LARGEST)
+    if wrong.any():
+        first = int(np.flatnonzero(wrong)[0])
+        raise _no_place(entry, offsets[first], lengths[first])
+    return coordinates, offsets.astype(np.uint64), lengths.astype(np.uint64)
+
+
 def count(entry: GenEntry) -> int:
     """How many references the rule stands for."""
-    ranges = map(_range, entry["dimensions"].values())
+    ranges = map(dimension_range, entry["dimensions"].values())
     return math.prod(max(0, -((r.start - r.stop) // r.step)) for r in ranges)  # len() ends at 2**63
 
 
@@ -96,36 +137,39 @@ def check(entry: GenEntry) -> None:
     InvalidReferencesError
         With the rule and what is wrong with it.
     """
-    used = {part for part in _parse_key(entry["key"])[1] if isinstance(part, str)}
+    used = {part for part in parse_key(entry["key"])[1] if isinstance(part, str)}
     dimensions = entry["dimensions"]
     for name in sorted(used ^ set(dimensions)):
         does = "uses" if name in used else "does not use"
         has = "is none of its dimensions" if name in used else "is one of its dimensions"
         raise InvalidReferencesError(f"gen entry {entry['key']!r}: its key {does} {name!r}, which {has}")
     if count(entry) and "offset" in entry:
+        ranges = {name: dimension_range(dimension) for name, dimension in dimensions.items()}
         for end in (0, -1):
-            _place(entry, {name: _end(_range(dimension), end) for name, dimension in dimensions.items()})
+            _place(entry, {name: _end(numbers, end) for name, numbers in ranges.items()})
 
 
 def ndim(entry: GenEntry) -> int:
     """How many coordinates the rule's chunks have."""
-    return len(_parse_key(entry["key"])[1])
+    return len(parse_key(entry["key"])[1])
 
 
-def evaluate(expression: str, values: Mapping[str, int]) -> int:
+def evaluate(expression: str, values: Mapping[str, Any]) -> Any:
     """Value of an integer expression over the dimensions' names.
+
+    The names stand for integers, or for arrays of them that fit each other; then so is the value.
 
     Raises
     ------
     InvalidReferencesError
         For anything but integers, known names, ``+ - * // %`` and parentheses.
     """
-    return _evaluate(_parse(expression), values, expression)
+    return _evaluate(parse_expression(expression), values, expression)
 
 
 def _solve(entry: GenEntry, coordinates: tuple[int, ...]) -> dict[str, int] | None:
     """Values of the dimensions that make the key's coordinates these, if there are any."""
-    _, parts = _parse_key(entry["key"])
+    _, parts = parse_key(entry["key"])
     if len(parts) != len(coordinates):
         return None
     values: dict[str, int] = {}
@@ -138,7 +182,7 @@ def _solve(entry: GenEntry, coordinates: tuple[int, ...]) -> dict[str, int] | No
     for name, dimension in entry["dimensions"].items():
         if name not in values:
             raise InvalidReferencesError(f"gen entry {entry['key']!r}: its key does not use {name!r}")
-        if values[name] not in _range(dimension):
+        if values[name] not in dimension_range(dimension):
             return None
     return values
 
@@ -153,8 +197,20 @@ def _location(entry: GenEntry, templates: Mapping[str, str], values: Mapping[str
 def _place(entry: GenEntry, values: Mapping[str, int]) -> tuple[int, int]:
     offset, length = _number(entry["offset"], values), _number(entry["length"], values)
     if offset < 0 or length < 0 or offset + length > LARGEST:
-        raise InvalidReferencesError(f"gen entry {entry['key']!r} gives offset {offset}, length {length}")
+        raise _no_place(entry, offset, length)
     return offset, length
+
+
+def _no_place(entry: GenEntry, offset: int, length: int) -> InvalidReferencesError:
+    return InvalidReferencesError(f"gen entry {entry['key']!r} gives offset {offset}, length {length}")
+
+
+def _refuse_many(entry: GenEntry) -> None:
+    if count(entry) > MOST_LISTED:
+        raise InvalidReferencesError(
+            f"gen entry {entry['key']!r} stands for {count(entry):,} chunks; no more than {MOST_LISTED:,} "
+            "are listed one by one"
+        )
 
 
 def _end(numbers: range, end: int) -> int:
@@ -164,14 +220,20 @@ def _end(numbers: range, end: int) -> int:
     return numbers.start + (numbers.stop - 1 - numbers.start) // numbers.step * numbers.step
 
 
-def _number(template: str | int, values: Mapping[str, int]) -> int:
+def _number(template: str | int, values: Mapping[str, Any]) -> Any:
+    return evaluate(inner_expression(template), values)
+
+
+def inner_expression(template: str | int) -> str:
+    """The expression of a template that is one in braces; else the template is one itself."""
     text = str(template)
     match = _EXPRESSION.fullmatch(text.strip())
-    return evaluate(match[1] if match else text, values)
+    return match[1] if match else text
 
 
 @lru_cache(maxsize=1024)
-def _parse_key(key: str) -> tuple[str, tuple[int | str, ...]]:
+def parse_key(key: str) -> tuple[str, tuple[int | str, ...]]:
+    """Path of the array, and for each axis a coordinate or the name of a dimension."""
     match = _KEY.match(key)
     if match is None:
         raise InvalidReferencesError(f"gen entry {key!r}: the key is not <array>/c/<coordinates>")
@@ -189,12 +251,14 @@ def _parse_key(key: str) -> tuple[str, tuple[int | str, ...]]:
     return match["path"] or "", tuple(parts)
 
 
-def _range(dimension: Dimension) -> range:
+def dimension_range(dimension: Dimension) -> range:
+    """The numbers of a dimension."""
     return range(dimension.get("start", 0), dimension["stop"], dimension.get("step", 1))
 
 
 @lru_cache(maxsize=1024)
-def _parse(expression: str) -> ast.expr:
+def parse_expression(expression: str) -> ast.expr:
+    """An expression as a tree."""
     if len(expression) > _MAX_EXPRESSION:
         raise InvalidReferencesError(f"gen expression of {len(expression)} characters: too long")
     try:
@@ -203,7 +267,7 @@ def _parse(expression: str) -> ast.expr:
         raise InvalidReferencesError(f"gen expression {expression!r}: {error}") from error
 
 
-def _evaluate(node: ast.expr, values: Mapping[str, int], expression: str) -> int:
+def _evaluate(node: ast.expr, values: Mapping[str, Any], expression: str) -> Any:
     match node:
         case ast.Constant(value=int(number)) if not isinstance(number, bool):
             return number
@@ -222,7 +286,7 @@ def _evaluate(node: ast.expr, values: Mapping[str, int], expression: str) -> int
             )
 
 
-def _operate(op: ast.operator, left: int, right: int, expression: str) -> int:
+def _operate(op: ast.operator, left: Any, right: Any, expression: str) -> Any:
     match op:
         case ast.Add():
             return left + right
@@ -230,9 +294,9 @@ def _operate(op: ast.operator, left: int, right: int, expression: str) -> int:
             return left - right
         case ast.Mult():
             return left * right
-        case ast.FloorDiv() if right:
+        case ast.FloorDiv() if np.all(right):
             return left // right
-        case ast.Mod() if right:
+        case ast.Mod() if np.all(right):
             return left % right
         case _:
             raise InvalidReferencesError(f"gen expression {expression!r}: only + - * // % are allowed")

@@ -153,3 +153,42 @@ def test_good_rules_pass_the_check():
     gen.check(entry(offset="{{57 - i}}", dimensions={"i": {"start": 7, "stop": 60, "step": 25}}))
     gen.check({"key": "a/c/{{i}}", "url": "{{u0}}", "dimensions": {"i": {"stop": 10**18}}})
     assert gen.ndim(SLABS) == 1
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        entry(key="a/c/{{i}}/3/{{j}}", offset="{{5 + i * 1000 + j % 7 + j // 2 * 9}}", dimensions={
+            "i": {"stop": 5}, "j": {"start": 2, "stop": 40, "step": 3}}),
+        entry(key="c/{{i}}/{{i}}", offset="7", length="{{1 + i}}"),
+        entry(key="a/c", offset="5", dimensions={}),
+        entry(dimensions={"i": {"stop": 0}}),
+        entry(offset="{{(i * 9223372036854775807 * 9) // 9223372036854775807}}"),
+    ],
+)  # fmt: skip
+def test_a_table_is_what_expanding_gives(rule):
+    coordinates, offsets, lengths = gen.table(rule)
+    listed = list(gen.expand(rule, TEMPLATES))
+    path = gen.array_path(rule)
+    head = f"{path}/c" if path else "c"
+    assert ["/".join([head, *map(str, row)]) for row in coordinates.tolist()] == [key for key, _ in listed]
+    places = zip(offsets.tolist(), lengths.tolist(), strict=True)
+    assert list(places) == [(place.offset, place.length) for _, place in listed]
+
+
+def test_a_table_of_whole_files():
+    rule = {name: part for name, part in SLABS.items() if name not in ("offset", "length")}
+    coordinates, offsets, lengths = gen.table(rule)
+    assert (coordinates.shape, offsets, lengths) == ((58, 1), None, None)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"offset": "{{3 - i}}"}, {"offset": "{{5 // (i * 0)}}"}, {"dimensions": {"i": {"stop": 2**25}}}],
+)
+def test_a_table_refuses_what_expanding_refuses(changes):
+    with pytest.raises(InvalidReferencesError) as one:
+        list(gen.expand(entry(**changes), TEMPLATES))
+    with pytest.raises(InvalidReferencesError) as other:
+        gen.table(entry(**changes))
+    assert str(one.value) == str(other.value)

@@ -1,0 +1,157 @@
+"""``shadowzarr icechunk``: references written into an Icechunk repository, as one commit."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated, Any
+
+from cyclopts import CycloptsError, Parameter
+
+from ..formatting import format_bytes, format_count
+from .left_out import document_name, left_out_lines
+
+if TYPE_CHECKING:
+    from ..icechunk import IcechunkReport
+
+LEFT_OUT_CODE = 3
+"""The exit code when the references leave something out."""
+
+MOST_NAMED = 20
+"""How many objects left out are named; the document names all."""
+
+_WIDTH = 79
+
+
+def icechunk(
+    refs: str,
+    repo: str,
+    *,
+    group: str | None = None,
+    branch: str = "main",
+    message: str | None = None,
+    url_prefix: Annotated[Sequence[str], Parameter(negative="")] = (),
+    copy_selections: Annotated[bool, Parameter(negative="")] = False,
+    replace: Annotated[bool, Parameter(negative="")] = False,
+) -> int:
+    """Write references into an Icechunk repository.
+
+    The repository is made where there is none, and gets the virtual chunk containers that the references
+    need. All is one commit, or nothing is there; when others commit meanwhile, it is tried again.
+
+    Ends with 0, with 3 when the references leave something of their source out, and with 1 on failure.
+
+    Parameters
+    ----------
+    refs
+        A document (.json), a directory of one, or a URL.
+    repo
+        A folder, or s3://BUCKET/PREFIX with the credentials of the AWS_ variables.
+    group
+        The group to write to, such as sub-01/session-2; left out, the root.
+    branch
+        The branch to commit to; made from main when it is not there.
+    message
+        Says in the history of the repository what was done.
+    url_prefix
+        FROM=TO, any number of times: files whose locations begin with FROM are at TO for the repository.
+    copy_selections
+        Read arrays with a selection and write their data into the repository, rather than refuse them.
+    replace
+        Replace what is at the group already.
+    """
+    url_for = _prefixes(url_prefix)
+    from .._optional import require
+
+    library = require("icechunk", extra="icechunk")
+    if "ICECHUNK_LOG" not in os.environ:
+        library.set_logs_filter("error")  # it warns on stderr of every repository in a folder
+    from ..icechunk import commit_changes, open_repository
+    from ..icechunk.plan import make_plan
+    from ..icechunk.to_icechunk import write_plan
+    from ..store.load_rfs import load_rfs
+
+    start = time.monotonic()
+    rfs = load_rfs(refs)
+    plan = make_plan(rfs, url_for=url_for, copy_selections=copy_selections)
+    opened = open_repository(repo, plan.urls)
+    if branch not in opened.list_branches():
+        opened.create_branch(branch, opened.lookup_branch("main"))
+    written: list[IcechunkReport] = []
+    with _Progress() as progress:
+
+        def write(session: Any) -> None:
+            written.append(write_plan(plan, session, group=group, replace=replace, progress=progress))
+
+        snapshot = commit_changes(opened, message or f"shadowzarr: {refs}", write, branch=branch)
+    print(_made(written[-1], repo, group, branch, snapshot, time.monotonic() - start))
+    skipped = rfs.get("skipped", [])
+    entries = ((e["path"], e["kind"], e["reason"]) for e in skipped)
+    for line in left_out_lines(entries, limit=MOST_NAMED, where=document_name(refs)):
+        print(line)
+    return LEFT_OUT_CODE if skipped else 0
+
+
+class _Prefixes:
+    """Maps locations by their beginnings; the longest that fits counts."""
+
+    def __init__(self, pairs: Mapping[str, str]) -> None:
+        self._pairs = sorted(pairs.items(), key=lambda pair: -len(pair[0]))
+
+    def __call__(self, location: str) -> str:
+        for old, new in self._pairs:
+            if location.startswith(old):
+                return new + location[len(old) :]
+        return location
+
+
+def _prefixes(given: Sequence[str]) -> _Prefixes:
+    pairs = {}
+    for text in given:
+        old, sign, new = text.partition("=")
+        if not (old and sign and new):
+            error = CycloptsError(msg=f"--url-prefix {text!r}: expected FROM=TO")
+            error.command_chain = ("icechunk",)
+            raise error
+        pairs[old] = new
+    return _Prefixes(pairs)
+
+
+def _made(
+    report: IcechunkReport, repo: str, group: str | None, branch: str, snapshot: str | None, seconds: float
+) -> str:
+    place = f"{repo}, group {group}" if group else repo
+    files = format_count(len(report.files), "file")
+    return (
+        f"{place}: {format_count(report.groups, 'group')}, {format_count(report.arrays, 'array')}, "
+        f"{format_count(report.virtual_chunks, 'virtual chunk')} in {files}, "
+        f"{format_count(report.native_chunks, 'native chunk')} of {format_bytes(report.native_bytes)}; "
+        f"snapshot {snapshot} of branch {branch} in {seconds:.1f} s"
+    )
+
+
+class _Progress:
+    """Shows on a terminal which array is written."""
+
+    def __init__(self) -> None:
+        self._stream = sys.stderr
+        self._is_shown = self._stream is not None and self._stream.isatty()
+        self._next = 0.0
+
+    def __call__(self, path: str, done: int, total: int) -> None:
+        if self._is_shown and time.monotonic() >= self._next:
+            self._next = time.monotonic() + 0.1
+            self._show(f"{done:,} of {format_count(total, 'array')}: /{path}")
+
+    def __enter__(self) -> _Progress:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._is_shown:
+            self._show("")
+
+    def _show(self, line: str) -> None:
+        self._stream.write(f"\r{line[:_WIDTH]:{_WIDTH}}\r{line[:_WIDTH]}")
+        self._stream.flush()

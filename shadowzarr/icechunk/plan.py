@@ -1,0 +1,267 @@
+"""What a document becomes in Icechunk, worked out before anything is written."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..access.sources import describe
+from ..errors import InvalidReferencesError, UnsupportedError, UsageError
+from ..formatting import format_count
+from ..refs.chunk_index import MISSING
+from ..refs.chunk_key import METADATA_NAME
+from ..refs.document import Rfs
+from ..store.locate import ChunkId, Locator
+from ..store.rfs_store import RfsStore
+from ..store.served_metadata import ServedMetadata
+from .chunk_table import HELD, ChunkTable, ChunkTables
+from .extension import NAME, extension_of
+from .locations import Checksum, UrlFor, checksum_of, chunk_url
+
+_KEYS = {"name": "default", "configuration": {"separator": "/"}}
+_NO_NAMES = frozenset({"", ".", ".."})
+
+
+@dataclass(frozen=True)
+class VirtualRun:
+    """Chunks of one array in one file.
+
+    Attributes
+    ----------
+    url : str
+        The file.
+    checksum : str, datetime or None
+        What Icechunk checks of it.
+    chunks : ChunkTable
+        Where they are in it.
+    """
+
+    url: str
+    checksum: Checksum
+    chunks: ChunkTable
+
+
+@dataclass(frozen=True)
+class ArrayPlan:
+    """The chunks of one array.
+
+    Attributes
+    ----------
+    runs : list of VirtualRun
+        Those that stay in files, by file.
+    native : ChunkTable
+        Those whose bytes are copied.
+    """
+
+    runs: Sequence[VirtualRun]
+    native: ChunkTable
+
+
+@dataclass(frozen=True)
+class Plan:
+    """All that is to be written.
+
+    Attributes
+    ----------
+    nodes : dict
+        Metadata documents by path, parents first.
+    arrays : dict
+        By path.
+    store : RfsStore
+        Reads the chunks that are copied.
+    locator : Locator
+        Names their keys.
+    """
+
+    nodes: dict[str, dict[str, Any]]
+    arrays: dict[str, ArrayPlan]
+    store: RfsStore
+    locator: Locator
+
+    @property
+    def urls(self) -> list[str]:
+        """Files that virtual chunks are in, each once."""
+        return list(dict.fromkeys(run.url for array in self.arrays.values() for run in array.runs))
+
+    @property
+    def virtual(self) -> int:
+        """Number of virtual chunks."""
+        return sum(len(run.chunks) for array in self.arrays.values() for run in array.runs)
+
+    @property
+    def native(self) -> int:
+        """Number of chunks that are copied."""
+        return sum(len(array.native) for array in self.arrays.values())
+
+    def key(self, path: str, coordinates: Sequence[int]) -> str:
+        """The key of a chunk in the document."""
+        return self.locator.key(ChunkId(path, tuple(coordinates)))
+
+
+def make_plan(rfs: Rfs, *, url_for: UrlFor | None, copy_selections: bool) -> Plan:
+    """Work out what a document becomes.
+
+    Parameters
+    ----------
+    rfs : Rfs
+        A document from `load_rfs`.
+    url_for : callable or None
+        Where files are for Icechunk, by their locations in the document.
+    copy_selections : bool
+        Whether the data of arrays with a selection are copied.
+
+    Raises
+    ------
+    UnsupportedError
+        When the document has what Icechunk has no counterpart for; the message names it.
+    InvalidReferencesError
+        When the document does not fit together.
+    """
+    locator = Locator(rfs)
+    nodes = dict(_nodes(rfs, locator))
+    arrays = [path for path, node in nodes.items() if node["node_type"] == "array"]
+    selected = set(rfs.get("selections") or {})
+    if selected and not copy_selections:
+        raise UnsupportedError(_selections_refused(sorted(selected)))
+    tables = ChunkTables(rfs, locator)
+    found = {path: tables.table(path) for path in arrays}
+    files = _Files(rfs, tables.files, url_for)
+    plans = {path: _array_plan(path, found[path], locator, files, path in selected) for path in arrays}
+    extension = extension_of(rfs, files.named)
+    if extension is not None:
+        nodes[""] = {**nodes[""], NAME: extension}
+    return Plan(nodes, plans, RfsStore(rfs, strict_json=True), locator)
+
+
+def _nodes(rfs: Rfs, locator: Locator) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Metadata as they are stored: strict JSON, and no codec or key encoding that only our store serves."""
+    served = ServedMetadata(locator, strict_json=True)
+    if METADATA_NAME not in rfs["refs"]:
+        raise InvalidReferencesError(f"the references have no {METADATA_NAME} at their root")
+    keys = (key for key in rfs["refs"] if key == METADATA_NAME or key.endswith(f"/{METADATA_NAME}"))
+    for key in sorted(keys, key=lambda key: key.count("/")):
+        path = key.removesuffix(METADATA_NAME).rstrip("/")
+        if path and not _is_name(path):
+            raise UnsupportedError(f"Icechunk takes no node that is named {'/' + path!r}")
+        metadata: dict[str, Any] = json.loads(served.get(key) or b"{}")
+        metadata.pop("consolidated_metadata", None)
+        if metadata["node_type"] == "array":
+            metadata["chunk_key_encoding"] = _KEYS  # the one that Icechunk knows
+        yield path, metadata
+
+
+def _is_name(path: str) -> bool:
+    """Whether Icechunk takes a path: Unicode text, and no name that a file system gives a meaning."""
+    try:
+        path.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return _NO_NAMES.isdisjoint(path.split("/"))
+
+
+def _selections_refused(paths: list[str]) -> str:
+    shown = ", ".join(f"/{path}" for path in paths[:5]) + (", …" if len(paths) > 5 else "")
+    return (
+        f"{format_count(len(paths), 'array')} cannot be virtual in Icechunk, because their bytes are "
+        f"interleaved with others (selections): {shown}; nothing is written. With copy_selections=True "
+        "(--copy-selections) their data are read and written into the repository"
+    )
+
+
+class _Files:
+    """The files that chunks are in: where Icechunk finds them, their sizes, and what it checks."""
+
+    def __init__(self, rfs: Rfs, locations: Sequence[str], url_for: UrlFor | None) -> None:
+        self.locations = locations
+        self._sources = rfs.get("sources") or {}
+        self._url_for = url_for
+        self._urls: dict[str, str] = {}
+        self._checksums: dict[str, Checksum] = {}
+        self._sizes: dict[str, int | None] = {}
+
+    def url(self, number: int) -> str:
+        return self._url(self.locations[number])
+
+    def checksum(self, number: int) -> Checksum:
+        location = self.locations[number]
+        if location not in self._checksums:
+            self._checksums[location] = checksum_of(self._url(location), self._sources.get(location))
+        return self._checksums[location]
+
+    def size(self, number: int, *, ask: bool = False) -> int | None:
+        """Bytes of a file; one that is not recorded is asked only when they must be known."""
+        location = self.locations[number]
+        entry = self._sources.get(location)
+        if entry is not None:
+            return entry["size"]
+        if ask and location not in self._sizes:
+            self._sizes[location] = describe(location).size
+        return self._sizes.get(location)
+
+    def named(self, location: str) -> str:
+        """What a source is called in the repository, also one that no virtual chunk is in."""
+        try:
+            return self._url(location)
+        except UsageError:
+            return location  # of no use to Icechunk, which does not read it
+
+    def _url(self, location: str) -> str:
+        if location not in self._urls:
+            mapped = location if self._url_for is None else self._url_for(location)
+            self._urls[location] = chunk_url(mapped)
+        return self._urls[location]
+
+
+def _array_plan(
+    path: str, table: ChunkTable, locator: Locator, files: _Files, is_selected: bool
+) -> ArrayPlan:
+    table = _with_lengths_of_files(table, files)
+    is_native = table.files == HELD
+    if is_selected:
+        is_native[:] = True
+    nbytes = locator.layout(path).chunk_nbytes
+    if nbytes is not None:
+        is_native |= _is_partial(table, nbytes, files)
+    if not is_native.any():
+        return ArrayPlan(list(_runs(table, files)), table.part(is_native))
+    return ArrayPlan(list(_runs(table.part(~is_native), files)), table.part(is_native))
+
+
+def _runs(table: ChunkTable, files: _Files) -> Iterator[VirtualRun]:
+    """Chunks of each file; their order in it stays that of the grid."""
+    numbers, counts = np.unique(table.files, return_counts=True)
+    if len(numbers) == 1:
+        parts = [table]
+    else:
+        order = np.argsort(table.files, kind="stable")
+        parts = [table.part(rows) for rows in np.split(order, np.cumsum(counts)[:-1])]
+    for number, part in zip(numbers.tolist(), parts, strict=False):
+        yield VirtualRun(files.url(number), files.checksum(number), part)
+
+
+def _with_lengths_of_files(table: ChunkTable, files: _Files) -> ChunkTable:
+    """Lengths, those of whole files filled in."""
+    whole = (table.lengths == np.uint64(MISSING)) & (table.files != HELD)
+    if not whole.any():
+        return table
+    lengths = table.lengths.copy()
+    numbers, places = np.unique(table.files[whole], return_inverse=True)
+    sizes = [files.size(number, ask=True) or 0 for number in numbers.tolist()]
+    lengths[whole] = np.array(sizes, np.uint64)[places]
+    return replace(table, lengths=lengths)
+
+
+def _is_partial(table: ChunkTable, nbytes: int, files: _Files) -> npt.NDArray[np.bool_]:
+    """Which plain chunks are not whole in their file: our store pads them, or refuses them by name."""
+    numbers, places = np.unique(table.files, return_inverse=True)
+    sizes = [None if number == HELD else files.size(number) for number in numbers.tolist()]
+    ends = np.array([MISSING if size is None else size for size in sizes], np.uint64)[places]
+    partial: npt.NDArray[np.bool_] = (table.lengths != np.uint64(nbytes)) | (
+        table.offsets + table.lengths > ends
+    )
+    return partial
