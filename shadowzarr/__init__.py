@@ -17,7 +17,10 @@ if TYPE_CHECKING:
     from .export.to_hdf5 import ToHdf5Report, to_hdf5
     from .formats.hdf5.generate import generate_rfs
     from .formats.tiff.generate import generate_rfs_tiff
+    from .kerchunk import kerchunk_to_rfs
+    from .lindi import lindi_to_rfs, rfs_to_lindi
     from .refs.document import Rfs
+    from .relocation import RelocationReport, relocate_rfs
     from .store.load_rfs import load_rfs
     from .store.open_rfs import open_rfs
     from .store.rfs_store import RfsStore
@@ -26,6 +29,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "LocalCache": ".access.local_cache",
+    "RelocationReport": ".relocation",
     "Rfs": ".refs.document",
     "RfsBuilder": ".builder",
     "RfsStore": ".store.rfs_store",
@@ -36,8 +40,12 @@ _HOMES = {
     "decode_attributes": ".attributes",
     "generate_rfs": ".formats.hdf5.generate",
     "generate_rfs_tiff": ".formats.tiff.generate",
+    "kerchunk_to_rfs": ".kerchunk",
+    "lindi_to_rfs": ".lindi",
     "load_rfs": ".store.load_rfs",
     "open_rfs": ".store.open_rfs",
+    "relocate_rfs": ".relocation",
+    "rfs_to_lindi": ".lindi",
     "to_hdf5": ".export.to_hdf5",
     "verify_rfs": ".verify",
     "write_rfs": ".write",
@@ -45,6 +53,7 @@ _HOMES = {
 
 __all__ = [
     "LocalCache",
+    "RelocationReport",
     "Rfs",
     "RfsBuilder",
     "RfsStore",
@@ -55,8 +64,12 @@ __all__ = [
     "decode_attributes",
     "generate_rfs",
     "generate_rfs_tiff",
+    "kerchunk_to_rfs",
+    "lindi_to_rfs",
     "load_rfs",
     "open_rfs",
+    "relocate_rfs",
+    "rfs_to_lindi",
     "to_hdf5",
     "verify_rfs",
     "write_rfs",

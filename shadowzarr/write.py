@@ -87,6 +87,27 @@ def write_rfs(rfs: Rfs, path: str | os.PathLike[str], *, inline_limit: int = INL
         raise OutputError(f"cannot write {target}: {getattr(error, 'strerror', None) or error}") from error
 
 
+def replace_document(path: Path, document: Rfs) -> None:
+    """Replace the JSON document of references by one rename; what it names stays as it is.
+
+    Parameters
+    ----------
+    path : Path
+        The document.
+    document : Rfs
+        As it is to be, without index arrays in memory.
+
+    Raises
+    ------
+    OutputError
+        When it cannot be written; the old one is there then.
+    """
+    try:
+        _replace(path, _serialise(document))
+    except OSError as error:
+        raise OutputError(f"cannot write {path}: {error.strerror or error}") from error
+
+
 class _Made:
     """What a call made, which is taken away again when the call fails; what was there before stays."""
 

@@ -32,6 +32,8 @@ VERBS = {
     "generate": "Write references for an HDF5 or TIFF file.",
     "info": "Show what references hold, and where its bytes are.",
     "verify": "Compare references with the file that they describe.",
+    "convert": "Write references of LINDI or kerchunk in our form, or ours in theirs.",
+    "relocate": "Point references at files that were moved.",
     "to-hdf5": "Write the HDF5 file that references describe.",
     "icechunk": "Write references into an Icechunk repository.",
     "cache": "Show what the cache of remote files' bytes holds, or empty it.",

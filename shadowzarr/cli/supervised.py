@@ -24,7 +24,7 @@ from ..catalog.child_pool import crash_message
 from ..errors import ChildCrashedError, ChildTimedOutError
 from .stall import Watch
 
-RISKY = frozenset({"generate", "verify", "to-hdf5"})
+RISKY = frozenset({"generate", "verify", "to-hdf5", "convert"})
 """Verbs that let HDF5 read or write a file."""
 
 _HELP = frozenset({"--help", "-h", "--version"})

@@ -1,0 +1,60 @@
+"""Size and ETag of many files at once, for references that were made by others and say nothing of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
+
+from ..errors import ShadowzarrError, UsageError
+from .locations import is_signed, without_query
+from .source_identity import Source
+from .sources import describe
+
+_AT_ONCE = 8
+"""Files that are asked for at a time."""
+
+
+def describe_each(urls: Iterable[str]) -> tuple[list[Source], dict[str, str]]:
+    """Describe files.
+
+    Parameters
+    ----------
+    urls : iterable of str
+        As references name them.
+
+    Returns
+    -------
+    sources : list of Source
+        Those that could be described, under the names that were given.
+    reasons : dict
+        Why not, by the names of the others.
+    """
+    named = list(dict.fromkeys(urls))
+    with ThreadPoolExecutor(_AT_ONCE) as pool:
+        found = list(pool.map(_described, named))
+    sources = [each for each in found if isinstance(each, Source)]
+    reasons = {url: each for url, each in zip(named, found, strict=True) if isinstance(each, str)}
+    return sources, reasons
+
+
+def refuse_signed(urls: Iterable[str]) -> None:
+    """Refuse URLs that carry a signature.
+
+    Raises
+    ------
+    UsageError
+        With the first of them.
+    """
+    for url in urls:
+        if is_signed(url):
+            raise UsageError(
+                f"the references name {without_query(url)} by a signed URL, which expires and is a secret; "
+                "put the file's lasting URL into them first"
+            )
+
+
+def _described(url: str) -> Source | str:
+    try:
+        return describe(url, url=url)
+    except ShadowzarrError as error:
+        return str(error)

@@ -1,0 +1,157 @@
+"""``shadowzarr convert``: references of LINDI and kerchunk made ours, and ours made theirs."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from cyclopts import CycloptsError, Parameter
+
+from ..access.watched import allow
+from ..formatting import format_bytes, format_count
+from .left_out import document_name, left_out_lines
+from .stall import TIMEOUT, Timeout
+
+if TYPE_CHECKING:
+    from ..refs.document import Rfs
+
+Form = Literal["lindi", "kerchunk", "rfs"]
+
+LEFT_OUT_CODE = 3
+"""The exit code when something of SOURCE is not in OUT."""
+
+
+def convert(
+    source: str,
+    out: str,
+    *,
+    from_: Annotated[Form, Parameter(name="--from")],
+    to: Form,
+    links: Annotated[bool, Parameter(name="--keep-links", negative="")] = False,
+    force: Annotated[bool, Parameter(negative="")] = False,
+    timeout: Timeout = TIMEOUT,
+) -> int:
+    """Write references in another form.
+
+    Ends with 0 when all is said in the new form, and with 3 when something is left out by name.
+
+    Ends with 1 on failure, with OUT as it was before, and with 2 when the command line is wrong.
+
+    Parameters
+    ----------
+    source
+        The references: a path or URL. For kerchunk a JSON document or a directory of Parquet tables, for
+        LINDI a .lindi.json, .lindi.tar or .lindi.d.
+    out
+        For rfs a path ending in .json for one file with every chunk listed, or any other path for a
+        directory; for kerchunk and LINDI a path ending in .json.
+    from_
+        What SOURCE is.
+    to
+        What OUT is to be. kerchunk's is its version 1 with keys of Zarr v3.
+    links
+        LINDI: leave arrays that are external links as they are, rather than follow them.
+    force
+        Replace OUT when it holds references. Anything else is never replaced.
+    timeout
+        Seconds that one object may take without a byte being read, before the command gives up; 0 for ever.
+    """
+    allow(timeout)
+    _check_call(from_, to, out, links=links)
+    _check_output(source, out, force=force)
+    rfs = _read(source, from_, keep_links=links)
+    skipped: Sequence[Mapping[str, Any]] = rfs.get("skipped", []) if from_ != "rfs" else []
+    if to == "lindi":
+        skipped = [*skipped, *_write_lindi(rfs, out)]
+    else:
+        _check_sayable(rfs, to)
+        from ..write import write_rfs
+
+        write_rfs(rfs, out)
+    print(_made(rfs, out))
+    entries = ((entry["path"], entry["kind"], entry["reason"]) for entry in skipped)
+    for line in left_out_lines(entries, where=document_name(out)):
+        print(line)
+    return LEFT_OUT_CODE if skipped else 0
+
+
+def _check_call(from_: Form, to: Form, out: str, *, links: bool) -> None:
+    message = ""
+    if from_ == to and from_ != "rfs":
+        message = f"--from and --to are both {to}; one of them is to be another form"
+    elif to != "rfs" and not out.endswith(".json"):
+        message = f"OUT is {out}; references for {to} are one file that ends in .json"
+    elif links and from_ != "lindi":
+        message = "--keep-links: only LINDI has external array links"
+    if message:
+        error = CycloptsError(msg=message)
+        error.command_chain = ("convert",)
+        raise error
+
+
+def _check_output(source: str, out: str, *, force: bool) -> None:
+    """Refuse at once what would be refused after the work."""
+    from ..errors import OutputError
+    from ..write import check_replaceable
+
+    path = Path(out)
+    if path.exists() and Path(source).exists() and path.samefile(source):
+        raise OutputError(f"{out} is the source itself; name another place")
+    parent = path.absolute().parent
+    if not parent.is_dir() or not os.access(parent, os.W_OK):
+        raise OutputError(f"{out} cannot be written: {parent} is no directory that can be written to")
+    check_replaceable(path)
+    if path.exists() and not force:
+        raise OutputError(f"{out} exists; give --force to replace it")
+
+
+def _check_sayable(rfs: Rfs, to: Form) -> None:
+    from ..errors import UsageError
+
+    if to == "kerchunk" and rfs.get("selections"):
+        raise UsageError(
+            f"{', '.join(list(rfs['selections'])[:3])}: stored together with other bytes (selections), which "
+            "kerchunk's form cannot say"
+        )
+
+
+def _read(source: str, form: Form, *, keep_links: bool) -> Rfs:
+    match form:
+        case "lindi":
+            from ..lindi import lindi_to_rfs
+
+            return lindi_to_rfs(source, follow_external_arrays=not keep_links)
+        case "kerchunk":
+            from ..kerchunk import kerchunk_to_rfs
+
+            return kerchunk_to_rfs(source)
+        case "rfs":
+            from ..store.load_rfs import load_rfs
+
+            return load_rfs(source)
+
+
+def _write_lindi(rfs: Rfs, out: str) -> list[Mapping[str, Any]]:
+    """Write LINDI's form; gives what it leaves out."""
+    from ..lindi import rfs_to_lindi
+    from ..write import replace_document
+
+    document = rfs_to_lindi(rfs)
+    replace_document(Path(out), document)  # type: ignore[arg-type] # any JSON
+    left_out: list[Mapping[str, Any]] = document["generationMetadata"]["skipped"]
+    return left_out
+
+
+def _made(rfs: Rfs, out: str) -> str:
+    from .totals import totals_of
+
+    totals = totals_of(rfs)
+    path = Path(out)
+    files = [path] if path.is_file() else [each for each in path.rglob("*") if each.is_file()]
+    size = sum(each.stat().st_size for each in files)
+    return (
+        f"{out}: {format_count(totals.groups, 'group')}, {format_count(totals.arrays, 'array')}, "
+        f"{format_count(totals.chunks, 'chunk')}, {format_bytes(size)} written"
+    )
