@@ -4,7 +4,7 @@
 
 Both are given the same offsets and lengths, in memory: this library a document with a chunk index,
 VirtualiZarr a ManifestArray. Each round writes both into repositories of their own, in turns that change, and
-prints seconds of writing and of committing, and the bytes of the repository.
+prints seconds of writing and of committing, seconds of CPU of both, and the bytes of the repository.
 """
 
 from __future__ import annotations
@@ -94,18 +94,18 @@ def theirs_unchecked(path: Path, vds: xr.Dataset, session: icechunk.Session) -> 
     virtual_dataset_to_icechunk(vds, session.store, validate_containers=False)
 
 
-def timed(write: Any, path: Path, given: Any, folder: Path) -> tuple[float, float, int]:
-    """Seconds of writing and of committing into a new repository, and its bytes."""
+def timed(write: Any, path: Path, given: Any, folder: Path) -> tuple[float, float, float, int]:
+    """Seconds of writing and of committing into a new repository, of CPU for both, and its bytes."""
     repo = open_repository(folder, [path.as_uri()])
     session = repo.writable_session("main")
     gc.collect()
-    start = time.perf_counter()
+    cpu, start = time.process_time(), time.perf_counter()
     write(path, given, session)
     between = time.perf_counter()
     session.commit("virtual chunks")
-    end = time.perf_counter()
+    end, cpu = time.perf_counter(), time.process_time() - cpu
     nbytes = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
-    return between - start, end - between, nbytes
+    return between - start, end - between, cpu, nbytes
 
 
 def main() -> None:
@@ -116,7 +116,7 @@ def main() -> None:
     options = parser.parse_args()
     icechunk.set_logs_filter("error")
     offsets, lengths = places(options.chunks)
-    totals: dict[str, list[float]] = {}
+    totals: dict[str, list[tuple[float, float]]] = {}
     with tempfile.TemporaryDirectory() as scratch:
         path = Path(scratch) / "data.bin"
         with path.open("wb") as file:
@@ -130,17 +130,23 @@ def main() -> None:
         for number in range(options.rounds):
             for name, write, given in contenders[number % 3 :] + contenders[: number % 3]:
                 folder = Path(scratch) / f"{number}-{name}"
-                writing, committing, nbytes = timed(write, path, given, folder)
-                totals.setdefault(name, []).append(writing + committing)
+                writing, committing, cpu, nbytes = timed(write, path, given, folder)
+                totals.setdefault(name, []).append((writing + committing, cpu))
                 print(
                     f"round {number + 1}: {name}: writing {writing:.2f} s, commit {committing:.2f} s, "
-                    f"{nbytes:,} bytes",
+                    f"CPU {cpu:.2f} s, {nbytes:,} bytes",
                     flush=True,
                 )
-    own = statistics.median(totals.pop("shadowzarr"))
-    for name, seconds in totals.items():
-        ratio = own / statistics.median(seconds)
-        print(f"{options.chunks:,} chunks: shadowzarr takes {ratio:.2f} of the time of {name}")
+    medians = {
+        name: [statistics.median(column) for column in zip(*each, strict=True)]
+        for name, each in totals.items()
+    }
+    own = medians.pop("shadowzarr")
+    for name, theirs_took in medians.items():
+        wall, cpu = (mine / other for mine, other in zip(own, theirs_took, strict=True))
+        print(
+            f"{options.chunks:,} chunks: shadowzarr takes {wall:.2f} of the time and {cpu:.2f} of the CPU of {name}"
+        )
 
 
 if __name__ == "__main__":
