@@ -145,7 +145,8 @@ def main() -> None:
     for name, theirs_took in medians.items():
         wall, cpu = (mine / other for mine, other in zip(own, theirs_took, strict=True))
         print(
-            f"{options.chunks:,} chunks: shadowzarr takes {wall:.2f} of the time and {cpu:.2f} of the CPU of {name}"
+            f"{options.chunks:,} chunks: shadowzarr takes {wall:.2f} of the time and {cpu:.2f} of the CPU "
+            f"of {name}"
         )
 
 

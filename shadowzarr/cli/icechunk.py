@@ -63,11 +63,7 @@ def icechunk(
         Replace what is at the group already.
     """
     url_for = _prefixes(url_prefix)
-    from .._optional import require
-
-    library = require("icechunk", extra="icechunk")
-    if "ICECHUNK_LOG" not in os.environ:
-        library.set_logs_filter("error")  # it warns on stderr of every repository in a folder
+    _hush()
     from ..icechunk import commit_changes, open_repository
     from ..icechunk.plan import make_plan
     from ..icechunk.to_icechunk import write_plan
@@ -81,17 +77,26 @@ def icechunk(
         opened.create_branch(branch, opened.lookup_branch("main"))
     written: list[IcechunkReport] = []
     with _Progress() as progress:
+        options: dict[str, Any] = {"group": group, "replace": replace, "progress": progress}
 
         def write(session: Any) -> None:
-            written.append(write_plan(plan, session, group=group, replace=replace, progress=progress))
+            written.append(write_plan(plan, session, **options))
 
         snapshot = commit_changes(opened, message or f"shadowzarr: {refs}", write, branch=branch)
     print(_made(written[-1], repo, group, branch, snapshot, time.monotonic() - start))
-    skipped = rfs.get("skipped", [])
-    entries = ((e["path"], e["kind"], e["reason"]) for e in skipped)
+    entries = [(e["path"], e["kind"], e["reason"]) for e in rfs.get("skipped", [])]
     for line in left_out_lines(entries, limit=MOST_NAMED, where=document_name(refs)):
         print(line)
-    return LEFT_OUT_CODE if skipped else 0
+    return LEFT_OUT_CODE if entries else 0
+
+
+def _hush() -> None:
+    """Keep the library from warning on standard error of every repository in a folder."""
+    from .._optional import require
+
+    library = require("icechunk", extra="icechunk")
+    if "ICECHUNK_LOG" not in os.environ:
+        library.set_logs_filter("error")
 
 
 class _Prefixes:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,19 +18,20 @@ from zarr.core.buffer import default_buffer_prototype
 from zarr.core.sync import sync
 
 from ..access.locations import canonical, is_remote
-from ..errors import InvalidReferencesError, ReadError, UsageError
+from ..errors import ReadError, UsageError
 from ..refs.array_layout import ArrayLayout
 from ..refs.chunk_index import CHUNK_INDEX_THRESHOLD, empty_index, is_worth_an_index
-from ..refs.chunk_key import METADATA_NAME, chunk_key, metadata_key
+from ..refs.chunk_key import chunk_key, metadata_key
 from ..refs.document import FORMAT_VERSION, IndexEntry, Reference, Rfs
 from ..refs.inline import encode_inline
 from ..refs.templates import make_templates, placeholder
 from ..refs.zarr_metadata import chunk_grid_shape
 from .extension import NAME, kept_parts, merged_sources
 from .locations import UrlFor, location_of
+from .nodes import joined, read_above, read_nodes
 
 _AT_A_TIME = 64
-"""Nodes or chunks that are read at the same time."""
+"""Chunks that are copied at the same time."""
 
 _VIRTUAL = int(icechunk.ChunkType.virtual)  # type: ignore[call-overload]  # its stub says Enum; it is a number
 _NATIVE = int(icechunk.ChunkType.native)  # type: ignore[call-overload]
@@ -71,7 +72,7 @@ def icechunk_to_rfs(
         When a native chunk cannot be read.
     """
     root = (group or "").strip("/")
-    nodes = sync(_nodes(session.store, root))
+    nodes = sync(read_nodes(session.store, root))
     if "" not in nodes:
         raise UsageError(f"the repository has no node at {'/' + root!r}")
     names = _Names(url_for, native_chunks_prefix)
@@ -83,7 +84,7 @@ def icechunk_to_rfs(
         if node["node_type"] == "array":
             listed = sync(reading.chunks(path))
             refs.update(_references(path, node, listed, names, indexes))
-    sources = merged_sources(sync(_above(session.store, root)) | nodes)
+    sources = merged_sources(sync(read_above(session.store, root)) | nodes)
     return _document(refs, indexes, names, sources, nodes)
 
 
@@ -150,7 +151,7 @@ class _Reading:
 
     async def chunks(self, path: str) -> _Chunks:
         found = _Chunks()
-        place = _joined(self.root, path)
+        place = joined(self.root, path)
         async for coordinates, kinds, paths, offsets, lengths, inlined in self.store.array_chunk_iterator(
             place
         ):
@@ -270,58 +271,6 @@ def _below(path: str, entries: list[dict[str, Any]] | None) -> list[dict[str, An
     return [{**entry, "path": f"/{path}/{str(entry['path']).lstrip('/')}"} for entry in entries]
 
 
-async def _nodes(store: icechunk.IcechunkStore, root: str) -> dict[str, dict[str, Any]]:
-    """Metadata of a node and of all below it, by path from it, parents first."""
-    found: dict[str, dict[str, Any]] = {}
-    level = [""]
-    while level:
-        groups = []
-        for start in range(0, len(level), _AT_A_TIME):
-            part = level[start : start + _AT_A_TIME]
-            documents = await asyncio.gather(*[_metadata(store, _joined(root, path)) for path in part])
-            for path, document in zip(part, documents, strict=True):
-                if document is not None:
-                    found[path] = document
-                if document is None or document["node_type"] == "group":
-                    groups.append(path)
-        level = [path async for path in _members(store, root, groups)]
-    return found
-
-
-async def _members(store: icechunk.IcechunkStore, root: str, groups: list[str]) -> AsyncIterator[str]:
-    for group in groups:
-        async for name in store.list_dir(_joined(root, group)):
-            if name != METADATA_NAME:
-                yield _joined(group, name)
-
-
-async def _above(store: icechunk.IcechunkStore, root: str) -> dict[str, dict[str, Any]]:
-    """Metadata of the groups above one; what they keep of sources is true below them too."""
-    found = {}
-    while root:
-        root = root.rpartition("/")[0]
-        document = await _metadata(store, root)
-        if document is not None:
-            found[f"/{root}"] = document
-    return found
-
-
-async def _metadata(store: icechunk.IcechunkStore, path: str) -> dict[str, Any] | None:
-    data = await store.get(metadata_key(path), default_buffer_prototype())
-    if data is None:
-        return None
-    document = json.loads(data.to_bytes())
-    if not isinstance(document, dict) or document.get("node_type") not in ("group", "array"):
-        raise InvalidReferencesError(
-            f"{metadata_key(path)} of the Icechunk repository is no metadata of Zarr v3"
-        )
-    return document
-
-
 def _dump(node: Mapping[str, Any]) -> str:
     plain = {name: value for name, value in node.items() if name not in (NAME, "consolidated_metadata")}
     return json.dumps(plain, ensure_ascii=False, separators=(",", ":"))
-
-
-def _joined(folder: str, name: str) -> str:
-    return f"{folder}/{name}" if folder and name else folder or name

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import math
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,13 +15,13 @@ from zarr.core.buffer import default_buffer_prototype
 from zarr.core.sync import sync
 
 from ..errors import OutputError, UsageError
-from ..refs.chunk_key import METADATA_NAME, chunk_key, metadata_key
-from ..refs.zarr_metadata import group_metadata
+from ..refs.chunk_key import chunk_key
 from ..store.load_rfs import load_rfs
 from .chunk_table import Int64s
 from .containers import check_containers
 from .locations import UrlFor
 from .plan import ArrayPlan, Plan, VirtualRun, make_plan
+from .room import group_path, make_room, set_nodes
 
 ArrayProgress = Callable[[str, int, int], None]
 """Hears the path of an array that is written, how many are, and how many there will be."""
@@ -120,11 +119,11 @@ def write_plan(
     progress: ArrayProgress | None = None,
 ) -> IcechunkReport:
     """Write what was worked out for a document; parameters and errors as for `rfs_to_icechunk`."""
-    target = "" if group is None else _group_path(group)
+    target = "" if group is None else group_path(group)
     if session.read_only:
         raise UsageError("the session is read-only; writing needs repo.writable_session(branch)")
     check_containers(session, plan.urls)
-    _make_room(session.store, target, replace=replace)
+    make_room(session.store, target, replace=replace)
     try:
         nbytes = _write(plan, session.store, target, progress or _nobody)
     except icechunk.IcechunkError as error:
@@ -144,69 +143,10 @@ def _nobody(path: str, done: int, total: int) -> None:
     """What hears of progress when nobody asked for it."""
 
 
-def _group_path(group: str) -> str:
-    path = group.strip("/")
-    if not path or any(part in ("", ".", "..") for part in path.split("/")):
-        raise UsageError(f"{group!r} is no path of a group; expected names with / between them")
-    return path
-
-
-def _make_room(store: icechunk.IcechunkStore, target: str, *, replace: bool) -> None:
-    """Make sure that nothing is at the place to write to, and that the groups above it are there."""
-    above = target
-    while above:
-        above = above.rpartition("/")[0]
-        found = sync(store.get(metadata_key(above), default_buffer_prototype()))
-        if found is not None and json.loads(found.to_bytes())["node_type"] != "group":
-            raise UsageError(
-                f"{'/' + above!r} is an array in the repository; {'/' + target!r} cannot be below it"
-            )
-    names = sync(_names(store, target))
-    if names and not _is_bare(store, target, names):
-        if not replace:
-            raise UsageError(
-                f"{'/' + target!r} is in the repository already, with {_some(names)}; name another group, or "
-                "replace it (replace=True, --replace)"
-            )
-        sync(_clear(store, target, names))
-    parts = target.split("/")[:-1] if target else []
-    parents = ["/".join(parts[:count]) for count in range(len(parts) + 1)] if target else []
-    for parent in parents:
-        if not sync(store.exists(metadata_key(parent))):
-            sync(_set(store, metadata_key(parent), _dump(group_metadata())))
-
-
-def _is_bare(store: icechunk.IcechunkStore, path: str, names: set[str]) -> bool:
-    """Whether a place holds nothing but a group without attributes."""
-    found = sync(store.get(metadata_key(path), default_buffer_prototype()))
-    if names != {METADATA_NAME} or found is None:
-        return False
-    node = json.loads(found.to_bytes())
-    return bool(node["node_type"] == "group" and not node.get("attributes"))
-
-
-async def _clear(store: icechunk.IcechunkStore, target: str, names: set[str]) -> None:
-    if target:
-        await store.delete_dir(target)
-        return
-    for name in names - {METADATA_NAME}:
-        await store.delete_dir(name)
-    await store.delete(METADATA_NAME)
-
-
-async def _names(store: icechunk.IcechunkStore, folder: str) -> set[str]:
-    return {name async for name in store.list_dir(folder)}
-
-
-def _some(names: set[str]) -> str:
-    shown = sorted(names - {METADATA_NAME})[:3]
-    return ", ".join(map(repr, shown)) or "a node of its own"
-
-
 def _write(plan: Plan, store: icechunk.IcechunkStore, target: str, progress: ArrayProgress) -> int:
     prefix = f"{target}/" if target else ""
     documents = {(prefix + path).rstrip("/"): node for path, node in plan.nodes.items()}
-    sync(_set_all(store, {metadata_key(path): _dump(node) for path, node in documents.items()}))
+    sync(set_nodes(store, documents))
     copied = 0
     for done, (path, array) in enumerate(plan.arrays.items()):
         progress(path, done, len(plan.arrays))
@@ -297,24 +237,3 @@ async def _copy_one(
         raise OutputError(f"chunk {tuple(coordinates)} of array {'/' + path!r} is gone from the references")
     await store.set(chunk_key(place, tuple(coordinates)), data)
     return len(data)
-
-
-async def _set_all(store: icechunk.IcechunkStore, documents: Mapping[str, bytes]) -> None:
-    items: Iterable[tuple[str, bytes]] = documents.items()
-    await asyncio.gather(*[_set(store, key, data) for key, data in items])
-
-
-async def _set(store: icechunk.IcechunkStore, key: str, data: bytes) -> None:
-    await store.set(key, default_buffer_prototype().buffer.from_bytes(data))
-
-
-def _dump(document: Mapping[str, Any]) -> bytes:
-    def dump(ensure_ascii: bool) -> bytes:
-        return json.dumps(document, allow_nan=False, ensure_ascii=ensure_ascii, separators=(",", ":")).encode(
-            "utf-8"
-        )
-
-    try:
-        return dump(False)
-    except UnicodeEncodeError:  # what is no Unicode text remains when it is escaped
-        return dump(True)
