@@ -51,3 +51,9 @@ def test_names_and_numbers():
     assert f"`tries` ({inspect.signature(commit_changes).parameters['tries'].default})" in PAGE
     assert f"({Retention().keep.days} days)" in PAGE
     assert f"({Retention().grace.days} day)" in PAGE
+
+
+def test_it_is_linked_and_its_links_lead_somewhere():
+    assert "(docs/icechunk.md)" in (ROOT / "README.md").read_text(encoding="utf-8")
+    for link in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", PAGE):
+        assert (ROOT / "docs" / link).exists(), link

@@ -285,6 +285,21 @@ class TestRefusedBeforeAnythingIsWritten:
         with pytest.raises(icechunk.SessionStateError):
             session.commit("nothing")
 
+    def test_the_same_in_a_session_with_changes(self, made, tmp_path):
+        """Such a session cannot be copied, and is asked itself; nothing of that stays."""
+        path, rfs = made
+        open_repository(tmp_path / "repo", [path.as_uri()])
+        repo = icechunk.Repository.open(icechunk.local_filesystem_storage(str(tmp_path / "repo")))
+        session = repo.writable_session("main")
+        zarr.open_group(session.store, mode="a").attrs["mine"] = 1
+        before = str(session.status())
+        with pytest.raises(UsageError, match="is not authorised"):
+            rfs_to_icechunk(rfs, session, group="x")
+        assert str(session.status()) == before
+        session.commit("mine")
+        root = zarr.open_group(repo.readonly_session("main").store, mode="r")
+        assert (dict(root.attrs), list(root)) == ({"mine": 1}, [])
+
     def test_a_read_only_session(self, tmp_path):
         session = open_repository(tmp_path / "repo").readonly_session("main")
         with pytest.raises(UsageError, match="read-only"):
