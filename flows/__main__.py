@@ -16,8 +16,8 @@ from .commands import print_schema, run_config, run_demo
 
 app = App(
     name="flows",
-    help="Index dandisets from a YAML file. Exit codes: 0 all went well; 1 something failed; "
-    "2 called wrongly; 3 no asset failed, but some objects could not be represented; "
+    help="Index dandisets, folders and lists of files from a YAML file. Exit codes: 0 all went well; "
+    "1 something failed; 2 called wrongly; 3 no asset failed, but some objects could not be represented; "
     "129, 130 and 143 ended by a signal.",
     version_flags=[],
     result_action="return_value",

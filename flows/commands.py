@@ -123,14 +123,12 @@ def _look_ahead(begun: BegunRun) -> None:
     With a server of Prefect, listing and planning are tasks of the flow run.
     """
     from shadowzarr.catalog.index_run import plan_run, resolve_versions
-    from shadowzarr.catalog.resolve import open_archive
 
     if not os.environ.get("PREFECT_API_URL"):
         plan_run(begun.request, begun.log)
         begun.is_planned = True
         return
-    with open_archive(begun.request.archive) as archive:
-        begun.log.versions = resolve_versions(archive, begun.request)
+    begun.log.versions = resolve_versions(begun.request)
 
 
 def _idle_run(config: IndexDandisetsConfig, begun: BegunRun) -> RunSummary:

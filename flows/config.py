@@ -8,35 +8,36 @@ from __future__ import annotations
 
 import hashlib
 import os
-from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
 import orjson
-from pydantic import (
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    PrivateAttr,
-    StringConstraints,
-    model_validator,
-)
+from pydantic import BeforeValidator, ConfigDict, Field, PrivateAttr, StringConstraints, model_validator
 
 from shadowzarr.access.archives import archive_named
 from shadowzarr.catalog.archive_address import ArchiveAddress
 from shadowzarr.catalog.jobs import VerificationOptions
 from shadowzarr.catalog.options import ReferenceOptions
-from shadowzarr.catalog.plan import DEFAULT_INCLUDE, SelectionRules
-from shadowzarr.catalog.request import DandisetRequest, IndexRequest
+from shadowzarr.catalog.plan import DEFAULT_INCLUDE
+from shadowzarr.catalog.request import IndexRequest
+
+from .sources import (
+    ENTRIES,
+    DandisetSection,
+    FolderSection,
+    Globs,
+    ManifestSection,
+    Section,
+    absolute,
+    dandiset_request,
+    dandiset_section,
+    folder_request,
+    folder_section,
+    manifest_request,
+    manifest_section,
+)
 
 MIB = 2**20
 ARCHIVE_NAMES = ("dandi", "dandi-sandbox")
-
-
-class Section(BaseModel):
-    """A part of a configuration: nothing unknown, nothing converted from another type."""
-
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
 
 def _archive(value: Any) -> Any:
@@ -72,33 +73,6 @@ class ArchiveSection(Section):
         return self.api_key_env is not None and not is_public and not os.environ.get(self.api_key_env)
 
 
-Globs = Annotated[
-    list[Annotated[str, StringConstraints(min_length=1)]],
-    BeforeValidator(lambda value: [value] if isinstance(value, str) else value),
-]
-
-
-class DandisetSection(Section):
-    """One dandiset, and which of its assets are wanted."""
-
-    id: Annotated[str, StringConstraints(pattern=r"^\d{6}$")] = Field(
-        description='Identifier of the dandiset: six digits in quotes, such as "000006".'
-    )
-    version: Annotated[str, StringConstraints(pattern=r"^(draft|latest|0\.\d{6}\.\d{4})$")] = Field(
-        default="draft",
-        description="draft, latest (the newest published version), or a published version such as "
-        "0.240101.1200.",
-    )
-    include: Globs = Field(
-        default=list(DEFAULT_INCLUDE),
-        description="Glob patterns of asset paths that are wanted; * stays within a folder, ** does not.",
-    )
-    exclude: Globs = Field(default=[], description="Glob patterns of asset paths that are not wanted.")
-    limit: Annotated[int, Field(ge=1)] | None = Field(
-        default=None, description="At most so many of the wanted assets, the first by path."
-    )
-
-
 class OutputSection(Section):
     """Where results are written."""
 
@@ -114,7 +88,7 @@ class OutputSection(Section):
     def _keep_apart(self) -> Self:
         """Refuse a private output that is published with the public one, or the other way round."""
         if self.private_output is not None:
-            public, private = _absolute(self.folder), _absolute(self.private_output)
+            public, private = absolute(self.folder), absolute(self.private_output)
             if public.is_relative_to(private) or private.is_relative_to(public):
                 raise ValueError("expected private_output to be outside of folder, and folder outside of it")
         return self
@@ -204,10 +178,6 @@ class MaterializeSection(Section):
     )
 
 
-def _dandiset(value: Any) -> Any:
-    return {"id": value} if isinstance(value, str) else value
-
-
 def _output(value: Any) -> Any:
     return {"folder": value} if isinstance(value, str) else value
 
@@ -234,15 +204,19 @@ def long_form(location: tuple[int | str, ...], value: Any, *, replaced: int | st
         return value
     if location == ("output",):
         return {"folder": value}
-    if len(location) == 2 and location[0] == "dandisets":
-        return {"id": value}
+    if len(location) == 2 and location[0] in ENTRIES:
+        return {ENTRIES[location[0]]: value}
     if location == ("archive",):
         return {} if replaced == "api_url" else _archive(value)
     return value
 
 
 class IndexDandisetsConfig(Section):
-    """Configuration of the flow index_dandisets: references for every NWB asset of some dandisets."""
+    """Configuration of the flow index_dandisets: references for assets of dandisets, and for other files."""
+
+    model_config = ConfigDict(
+        json_schema_extra={"anyOf": [{"required": [name]} for name in ENTRIES]}  # what a validator says too
+    )
 
     flow: Literal["index_dandisets"] = Field(description="Which flow the configuration is for.")
     archive: Annotated[ArchiveSection, BeforeValidator(_archive)] = Field(
@@ -250,9 +224,15 @@ class IndexDandisetsConfig(Section):
         description="dandi, dandi-sandbox, the URL of an archive's API, or a section with api_url and "
         "api_key_env.",
     )
-    dandisets: Annotated[
-        list[Annotated[DandisetSection, BeforeValidator(_dandiset)]], Field(min_length=1)
-    ] = Field(description="What is to be indexed; an entry may be just an identifier in quotes.")
+    dandisets: list[Annotated[DandisetSection, BeforeValidator(dandiset_section)]] = Field(
+        default=[], description="Dandisets to be indexed; an entry may be just an identifier in quotes."
+    )
+    folders: list[Annotated[FolderSection, BeforeValidator(folder_section)]] = Field(
+        default=[], description="Folders of files to be indexed; an entry may be just a path."
+    )
+    manifests: list[Annotated[ManifestSection, BeforeValidator(manifest_section)]] = Field(
+        default=[], description="Lists of files to be indexed; an entry may be just a path or URL."
+    )
     output: Annotated[OutputSection, BeforeValidator(_output)] = Field(
         description="Where results are written: a folder, or a section."
     )
@@ -277,6 +257,18 @@ class IndexDandisetsConfig(Section):
         default=None, description="Ordinary Zarr stores of chosen assets (a later version)."
     )
     _source: str = PrivateAttr(default="")
+
+    @model_validator(mode="after")
+    def _has_sources(self) -> Self:
+        """Refuse a configuration that asks for nothing, and two folders or manifests of one name."""
+        if not (self.dandisets or self.folders or self.manifests):
+            raise ValueError("expected at least one entry in dandisets, folders or manifests")
+        names = [each.title for each in self.folders] + [each.title for each in self.manifests]
+        folded = [name.casefold() for name in names]
+        twice = next((name for name in names if folded.count(name.casefold()) > 1), None)
+        if twice is not None:
+            raise ValueError(f"expected one folder or manifest of the name {twice!r}; give each a name")
+        return self
 
     @property
     def source(self) -> str:
@@ -304,7 +296,7 @@ class IndexDandisetsConfig(Section):
         ]
         if self.verification.mode == "none":
             found.append("verification.mode is none: references are published unverified")
-        if self.archive.lacks_key:
+        if self.dandisets and self.archive.lacks_key:
             found.append(
                 f"the variable {self.archive.api_key_env} that archive.api_key_env names is not set: "
                 "the archive is asked without a key, and shows open dandisets alone"
@@ -317,9 +309,11 @@ class IndexDandisetsConfig(Section):
         private = self.output.private_output
         return IndexRequest(
             archive=ArchiveAddress(self.archive.api_url.rstrip("/"), self.archive.api_key_env),
-            dandisets=tuple(_dandiset_request(each) for each in self.dandisets),
-            output=_absolute(self.output.folder),
-            private_output=None if private is None else _absolute(private),
+            dandisets=tuple(map(dandiset_request, self.dandisets)),
+            folders=tuple(map(folder_request, self.folders)),
+            manifests=tuple(map(manifest_request, self.manifests)),
+            output=absolute(self.output.folder),
+            private_output=None if private is None else absolute(private),
             options=ReferenceOptions(**self.references.model_dump()),
             verification=VerificationOptions(**self.verification.model_dump()),
             concurrency=self.run.concurrency,
@@ -331,14 +325,3 @@ class IndexDandisetsConfig(Section):
 
 FLOWS: dict[str, type[IndexDandisetsConfig]] = {"index_dandisets": IndexDandisetsConfig}
 """The model of each flow, by the value of ``flow:``."""
-
-
-def _absolute(folder: str) -> Path:
-    """Name a folder from the root, without ``..``; links are followed only where ``..`` depends on them."""
-    path = Path(folder)
-    return path.resolve() if ".." in path.parts else path.absolute()
-
-
-def _dandiset_request(section: DandisetSection) -> DandisetRequest:
-    rules = SelectionRules(tuple(section.include), tuple(section.exclude), section.limit)
-    return DandisetRequest(section.id, section.version, rules)

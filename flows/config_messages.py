@@ -100,7 +100,8 @@ class Explainer:
         expected, _, names = str(problem["ctx"]["error"]).partition("|")
         close = nearest(str(problem["input"]), names.strip("[]").replace("'", "").split(", "))
         hint = f"; did you mean {close}?" if close else ""
-        return f"found {found_text(problem['input'], None)}, {expected}{hint}"
+        found = f"found {found_text(problem['input'], None)}, " if problem["loc"] else ""
+        return f"{found}{expected}{hint}"
 
     def _quotes_hint(self, location: tuple[Any, ...], problem: Mapping[str, Any]) -> str:
         is_number = isinstance(problem["input"], (int, float)) and not isinstance(problem["input"], bool)

@@ -1,4 +1,4 @@
-"""Flow: references for every NWB asset of some dandisets, verified and published.
+"""Flow: references for every asset of some dandisets, folders and manifests, verified and published.
 
 A table of contents: resolve, plan, then per asset index → verify → publish and record, each a task.
 """
@@ -32,7 +32,6 @@ from shadowzarr.catalog.index_run import (
 )
 from shadowzarr.catalog.records import IndexRecord
 from shadowzarr.catalog.request import IndexRequest
-from shadowzarr.catalog.resolve import open_archive
 from shadowzarr.catalog.run_summary import RunSummary
 from tasks.list_assets import list_assets
 from tasks.plan_assets import plan_assets
@@ -92,13 +91,12 @@ def index_dandisets(config: IndexDandisetsConfig) -> State[Any]:
 
 
 def plan(config: IndexDandisetsConfig, request: IndexRequest, log: RunLog) -> None:
-    """Find the dandisets, list their assets, and decide what has to be done."""
+    """Find what is wanted, list its assets, and decide what has to be done."""
     options = policy(config.run.retries)
     if not log.versions:
-        with open_archive(request.archive) as archive:
-            log.versions = resolve_versions(archive, request)
-    for version, wanted in zip(log.versions, request.dandisets, strict=True):
-        assets = list_assets.with_options(**options)(request.archive, version)
+        log.versions = resolve_versions(request)
+    for version, wanted in zip(log.versions, request.wanted, strict=True):
+        assets = list_assets.with_options(**options)(_opaque(request), _opaque(wanted), version)
         log.plan.extend(plan_assets(_opaque(request), version, _opaque(assets), wanted.rules))
 
 

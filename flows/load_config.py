@@ -237,4 +237,4 @@ def _line(problem: Any, explainer: Explainer, positions: _Positions) -> str:
     location: Location = problem["loc"]
     name = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in location).lstrip(".")
     explanation = explainer.explain(problem, raw=positions.raw(location))
-    return f"{positions.where(location)}: {name}: {explanation}"
+    return ": ".join(filter(None, (positions.where(location), name, explanation)))

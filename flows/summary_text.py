@@ -28,7 +28,7 @@ EMBARGOED_NAME = "(an embargoed asset)"
 def print_plan(console: Console, log: RunLog, *, output: str, warnings: Iterable[str]) -> None:
     """Print what a run would do."""
     work, skipped = log.plan.work, log.plan.skipped
-    table = Table("dandiset", "version", "to index", "bytes", "passed over")
+    table = Table("source", "version", "to index", "bytes", "passed over")
     for version in log.versions:
         place = (version.dandiset, version.version)
         mine = [each for each in work if (each.asset.dandiset, each.asset.version) == place]

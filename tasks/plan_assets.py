@@ -17,5 +17,5 @@ from .retrying import policy
 def plan_assets(
     request: IndexRequest, version: ResolvedVersion, assets: list[CatalogAsset], rules: SelectionRules
 ) -> Plan:
-    """Compare a listing of the archive with one of the outputs."""
+    """Compare a listing of what is there with one of the outputs."""
     return plan_version(request, version, assets, rules)

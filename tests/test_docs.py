@@ -124,7 +124,7 @@ def test_every_key_of_the_configuration_is_described_with_its_default() -> None:
 
     rows = dict(re.findall(r"^\| `([a-z_.\[\]]+)` \| (\S.*?) \| \S", PIPELINE, re.MULTILINE))
     fields = config_fields(IndexDandisetsConfig)
-    sections = {"archive", "dandisets", "output"}
+    sections = {"archive", "dandisets", "folders", "manifests", "output"}
     assert set(rows) - sections == set(fields)
     assert sections <= set(rows)
     for key, default in fields.items():
@@ -135,13 +135,25 @@ def test_the_example_configuration_is_valid(tmp_path: Path) -> None:
     pytest.importorskip("pydantic")
     from flows.load_config import load_config
 
-    example = re.search(r"^```yaml\n(.*?)^```$", PIPELINE, re.DOTALL | re.MULTILINE)[1]
-    (tmp_path / "config.yaml").write_text(example)
+    first, second = re.findall(r"^```yaml\n(.*?)^```$", PIPELINE, re.DOTALL | re.MULTILINE)
+    (tmp_path / "config.yaml").write_text(first)
     config = load_config(tmp_path / "config.yaml")
     assert [(each.id, each.version) for each in config.dandisets] == [
         ("000006", "draft"),
         ("000409", "latest"),
     ]
+    (tmp_path / "config.yaml").write_text(second)
+    request = load_config(tmp_path / "config.yaml").request
+    assert [each.name for each in request.wanted] == ["stacks", "recordings"]
+
+
+def test_the_example_list_of_files_is_understood() -> None:
+    from shadowzarr.catalog.manifests import parse_manifest
+
+    example = re.search(r"^```\n(url,.*?)^```$", PIPELINE, re.DOTALL | re.MULTILINE)[1]
+    first, second = parse_manifest(example, "list.csv")
+    assert (first.name, first.size, first.etag) == ("day-1/stack.tif", "123456", "3f2c")
+    assert (second.url, second.name, second.size) == ("../local/2.h5", "day-1/run.h5", "")
 
 
 def test_exit_codes_are_those_of_the_code() -> None:

@@ -26,10 +26,18 @@ class Remedy:
 
 
 _REMEDIES = {
+    "UnknownFormatError": Remedy(
+        "Of no format that is known",
+        "The message says what the file is, as far as its first bytes tell. Exclude it in the config.",
+    ),
     "NotHDF5Error": Remedy(
         "Not an HDF5 file",
-        "The asset has the name of an NWB file and other content. Tell its owner; until then exclude it "
-        "in the config.",
+        "The asset has the name of an HDF5 or NWB file and other content. Tell its owner; until then exclude "
+        "it in the config.",
+    ),
+    "NotTIFFError": Remedy(
+        "Not a TIFF file",
+        "The file is of another kind than when it was looked at first. Run again.",
     ),
     "DamagedSourceError": Remedy(
         "Truncated or damaged file",
@@ -82,13 +90,17 @@ _REMEDIES = {
         "The result could not be written",
         "Make room, or give the output folder the right permissions, and run again.",
     ),
+    "CommitConflictError": Remedy(
+        "Others changed the repository meanwhile",
+        "Run again later; nothing of this asset was committed.",
+    ),
     "MissingDependencyError": Remedy(
         "A library is missing",
         "Install the extra that the message names, and run again.",
     ),
     "ChildCrashedError": Remedy(
-        "The HDF5 library crashed on the file",
-        "Only this asset was affected. The file is probably damaged: check it with h5dump or h5debug, "
+        "The library that reads the file crashed",
+        "Only this asset was affected. The file is probably damaged: check it (HDF5 with h5dump or h5debug), "
         "tell its owner, and exclude it in the config until it is replaced.",
     ),
     "ChildTimedOutError": Remedy(

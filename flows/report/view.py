@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from shadowzarr.catalog.file_assets import CURRENT
 from shadowzarr.catalog.records import IndexRecord
 from shadowzarr.catalog.run_summary import RunSummary
 from shadowzarr.formatting import format_bytes, format_count, format_seconds, format_share
@@ -52,6 +53,8 @@ class ReportView:
     plots : list of Plot
     settings, versions : list of (str, str)
         Configuration and libraries.
+    dandiset_count, collection_count : int
+        Versions of dandisets; folders and manifests.
     private_count : int
         Embargoed assets, which are counted and not shown.
     duration : str
@@ -71,6 +74,8 @@ class ReportView:
     plots: list[Plot]
     settings: list[tuple[str, str]]
     versions: list[tuple[str, str]]
+    dandiset_count: int
+    collection_count: int
     private_count: int
     duration: str
 
@@ -87,6 +92,7 @@ def report_view(summary: RunSummary, *, include_private: bool = False) -> Report
     """
     shown = summary if include_private else _without_private(summary)
     hidden = _named(summary) - _named(shown)
+    collections = sum(version == CURRENT for _, version in summary.dandisets)
     return ReportView(
         summary=shown,
         status=status(summary),
@@ -101,6 +107,8 @@ def report_view(summary: RunSummary, *, include_private: bool = False) -> Report
         plots=plots(shown),
         settings=_settings(shown),
         versions=sorted(shown.versions.items()),
+        dandiset_count=len(summary.dandisets) - collections,
+        collection_count=collections,
         private_count=hidden,
         duration=format_seconds(summary.seconds),
     )
@@ -174,13 +182,14 @@ def _time_tile(summary: RunSummary) -> Tile:
 
 
 def _settings(summary: RunSummary) -> list[tuple[str, str]]:
-    dandisets = ", ".join(f"{dandiset} ({version})" for dandiset, version in summary.dandisets)
+    dandisets = [f"{name} ({version})" for name, version in summary.dandisets if version != CURRENT]
+    collections = [name for name, version in summary.dandisets if version == CURRENT]
     settings = [
         ("flow", summary.flow),
         ("configuration", summary.config_path or "none"),
         ("digest of the configuration", summary.config_digest),
-        ("archive", summary.archive),
-        ("dandisets", dandisets),
+        *([("archive", summary.archive), ("dandisets", ", ".join(dandisets))] if dandisets else []),
+        *([("folders and manifests", ", ".join(collections))] if collections else []),
         ("output", summary.output),
     ]
     options = summary.records[0].options if summary.records else {}

@@ -1,6 +1,6 @@
 """An asset as the catalogue needs it: identity, blob, and the two URLs references may use.
 
-Listing them from an archive is the subject of `shadowzarr.catalog.resolve`.
+Listing them is the subject of `shadowzarr.catalog.listing`.
 """
 
 from __future__ import annotations
@@ -13,30 +13,37 @@ AssetKind = Literal["blob", "zarr"]
 
 @dataclass(frozen=True)
 class CatalogAsset:
-    """One asset of one version of a dandiset.
+    """One asset of one version of a dandiset, or one file of a folder or manifest.
 
     Attributes
     ----------
     dandiset : str
-        Six digits.
+        Six digits; or the name of a folder or manifest.
     version : str
-        ``draft`` or a published version; never ``latest``.
+        ``draft`` or a published version, never ``latest``; ``current`` for a folder or manifest.
     asset_id : str
-        UUID; stays when a version is published, changes with every edit of a draft.
+        UUID; stays when a version is published, changes with every edit of a draft. That of a file is
+        made of its name.
     path : str
-        Path within the dandiset, with ``/``.
+        Path within the dandiset, folder or manifest, with ``/``.
     size : int
         Bytes.
     etag : str
-        ``dandi:dandi-etag`` without quotes; empty for a Zarr asset.
+        ``dandi:dandi-etag`` without quotes; empty for a Zarr asset. That of a file is made of what
+        tells its content from another (`shadowzarr.catalog.file_assets`).
     kind : str
         ``blob`` or ``zarr``.
     embargoed : bool
         Whether the asset is not public.
     download_url : str
-        ``…/assets/{id}/download/``, which does not name a version.
+        ``…/assets/{id}/download/``, which does not name a version; the path or URL of a file.
     blob_url : str
         The object itself, without a query; empty when the archive does not tell.
+    served_etag : str or None
+        What the server of the bytes gives as their ETag, without quotes and empty when it gives none;
+        None when that is ``etag``.
+    local_path : str
+        A local copy to read in place of the URL; empty when there is none.
     """
 
     dandiset: str
@@ -49,3 +56,10 @@ class CatalogAsset:
     embargoed: bool = False
     download_url: str = ""
     blob_url: str = ""
+    served_etag: str | None = None
+    local_path: str = ""
+
+    @property
+    def source_etag(self) -> str:
+        """The ETag that references to the file must have, without quotes; empty when it has none."""
+        return self.etag if self.served_etag is None else self.served_etag

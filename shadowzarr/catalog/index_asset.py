@@ -14,8 +14,8 @@ from typing import Any
 import orjson
 
 from ..errors import SourceChangedError
-from ..formats.hdf5.generate import generate_rfs
-from ..formats.hdf5.progress import GenerationEvent
+from ..formats.dispatch import generate_references
+from ..formats.progress import GenerationEvent
 from ..refs.chunk_index import MISSING
 from ..refs.chunk_key import METADATA_NAME
 from ..refs.document import Rfs
@@ -34,9 +34,9 @@ def index_asset(job: IndexJob, *, progress: Callable[[IndexNews], None] | None =
     Raises
     ------
     SourceChangedError
-        When the file is not the one that the archive listed.
+        When the file is not the one that was listed.
     ShadowzarrError
-        As `generate_rfs` and `write_rfs` raise them.
+        As `generate_references` and `write_rfs` raise them.
     """
     job.archive.register()
     if job.twin is not None and job.output is not None:
@@ -44,12 +44,16 @@ def index_asset(job: IndexJob, *, progress: Callable[[IndexNews], None] | None =
         if known is not None:
             return IndexResult(known.counts, known.skipped, repointed_from=known.asset_id)
     reporter = _Reporter(progress)
-    rfs = generate_rfs(
+    rfs = generate_references(
         job.url,
-        chunk_index_threshold=job.options.chunk_index_threshold,
-        contiguous_chunk_bytes=job.options.contiguous_chunk_bytes,
-        on_unsupported=job.options.on_unsupported,
-        inline_limit=job.options.inline_limit,
+        likely=job.likely,
+        local_file=job.local or None,
+        defaults={
+            "chunk_index_threshold": job.options.chunk_index_threshold,
+            "contiguous_chunk_bytes": job.options.contiguous_chunk_bytes,
+            "on_unsupported": job.options.on_unsupported,
+            "inline_limit": job.options.inline_limit,
+        },
         progress=reporter,
     )
     _check_source(rfs, job)
@@ -99,14 +103,14 @@ class _Reporter:
 
 
 def _check_source(rfs: Rfs, job: IndexJob) -> None:
-    """Compare the asset's own file with the archive's listing; files it leads to are in no listing."""
+    """Compare the asset's own file with its listing; files it leads to are in no listing."""
     own = [entry for entry in rfs.get("sources", {}).values() if not entry.get("linked")]
     if len(own) != 1:
-        raise SourceChangedError(f"the archive lists {job.size} bytes, but the file does not tell its size")
+        raise SourceChangedError(f"{job.size} bytes are listed, but the file does not tell its size")
     size, etag = own[0]["size"], own[0].get("etag", "").strip('"')
-    if size != job.size or (etag and etag != job.etag):
+    if size != job.size or (etag and job.etag and etag != job.etag):
         raise SourceChangedError(
-            f"the archive lists {job.size} bytes with ETag {job.etag}, but the file has {size} "
+            f"{job.size} bytes with ETag {job.etag or 'unknown'} are listed, but the file has {size} "
             f"bytes with ETag {etag or 'unknown'}; it was replaced meanwhile, run again"
         )
 

@@ -1,4 +1,4 @@
-"""A whole run over dandisets: what is asked for, the steps around the assets, and the summary.
+"""A whole run: what is asked for, the steps around the assets, and the summary.
 
 `index_dandisets` runs all of it from a plain script. ``flows`` calls the same steps as tasks.
 """
@@ -13,8 +13,7 @@ from pathlib import Path
 
 import orjson
 
-from ..access.dandi_api import DandiArchive
-from ..errors import OutputError, UsageError
+from ..errors import OutputError
 from .asset_window import BlobKey, ThreadStages, known_twins, run_assets
 from .assets import CatalogAsset
 from .atomic_files import write_whole
@@ -24,12 +23,13 @@ from .gone_assets import gone_assets
 from .jobs import PRELOAD
 from .layout import Listing, OutputLayout, RecordKey
 from .libraries import library_versions
+from .listing import Lister
 from .lock import output_lock
 from .plan import UNCHANGED, AssetWork, Plan, SelectionRules, idle_patterns, make_plan, twins
 from .publish import clear_staging, remove_empty_staging
 from .records import IndexRecord
 from .request import IndexRequest
-from .resolve import ResolvedVersion, open_archive, resolve_assets, resolve_version
+from .resolve import ResolvedVersion
 from .run_summary import RunSummary, SkippedAsset
 from .stages import News, Workshop
 
@@ -63,7 +63,7 @@ class RunLog:
 def index_dandisets(
     request: IndexRequest, *, pool: ChildPool | None = None, news: News | None = None
 ) -> RunSummary:
-    """Index dandisets from a plain script, without an orchestrator.
+    """Index dandisets, folders and manifests from a plain script, without an orchestrator.
 
     Parameters
     ----------
@@ -121,40 +121,24 @@ def output_session(request: IndexRequest) -> Iterator[None]:
 
 
 def plan_run(request: IndexRequest, log: RunLog) -> None:
-    """Find the dandisets, list their assets, and put into the log what has to be done.
+    """Find what is wanted, list its assets, and put into the log what has to be done.
 
     Raises
     ------
     ShadowzarrError
         When that is impossible.
     """
-    with open_archive(request.archive) as archive:
-        log.versions = resolve_versions(archive, request)
-        for version, wanted in zip(log.versions, request.dandisets, strict=True):
-            assets = list(resolve_assets(archive, version))
+    with Lister(request) as lister:
+        log.versions = lister.resolve()
+        for version, wanted in zip(log.versions, request.wanted, strict=True):
+            assets = list(lister.assets(wanted, version))
             log.plan.extend(plan_version(request, version, assets, wanted.rules))
 
 
-def resolve_versions(archive: DandiArchive, request: IndexRequest) -> list[ResolvedVersion]:
-    """Find the dandisets that are asked for; one request each.
-
-    Raises
-    ------
-    UsageError
-        When one version is asked for twice.
-    ShadowzarrError
-        When one is not there, not readable, or the archive does not answer.
-    """
-    found: list[ResolvedVersion] = []
-    for each in request.dandisets:
-        version = resolve_version(archive, each.dandiset, each.version)
-        if version in found:
-            raise UsageError(
-                f"dandiset {version.dandiset} is asked for twice in its version {version.version}; "
-                "make one entry of the two"
-            )
-        found.append(version)
-    return found
+def resolve_versions(request: IndexRequest) -> list[ResolvedVersion]:
+    """Find what is wanted, without listing it; errors as `Lister.resolve` raises them."""
+    with Lister(request) as lister:
+        return lister.resolve()
 
 
 def plan_version(
@@ -187,7 +171,7 @@ def selection_warnings(
     version: ResolvedVersion, rules: SelectionRules, assets: Sequence[CatalogAsset]
 ) -> list[str]:
     """Say which patterns match nothing; those of an embargoed dandiset are not shown."""
-    where = f"dandiset {version.dandiset} ({version.version})"
+    where = version.title
     if not assets:
         return [f"{where} has no assets"]
     return [
@@ -274,7 +258,7 @@ def summarise_run(
         flow=flow,
         config_digest=config_digest,
         config_path=config_path,
-        archive=request.archive.api_url,
+        archive=request.archive.api_url if request.dandisets else "",
         output=str(request.output),
         dandisets=[(version.dandiset, version.version) for version in log.versions],
         started=log.started,

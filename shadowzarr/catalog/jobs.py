@@ -9,13 +9,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
+from ..recognition import Format
 from .archive_address import ArchiveAddress
 from .options import ReferenceOptions
 from .records import RecordCounts, SkippedObject
 
 INDEX_FUNCTION = "shadowzarr.catalog.index_asset:index_asset"
 VERIFY_FUNCTION = "shadowzarr.catalog.verify_asset:verify_asset"
-PRELOAD = ("shadowzarr.catalog.index_asset", "shadowzarr.catalog.verify_asset")
+PRELOAD = (
+    "shadowzarr.catalog.index_asset",
+    "shadowzarr.catalog.verify_asset",
+    "shadowzarr.formats.hdf5.generate",  # the dispatcher imports generators when a file needs them
+)
 """What children import before their first job."""
 
 
@@ -30,13 +35,17 @@ class IndexJob:
     staged : Path
         Where they are written.
     size, etag
-        Of the asset, as the archive lists it.
+        Of the asset, as it is listed; the ETag is the one that references hold, without quotes.
     options : ReferenceOptions
     archive : ArchiveAddress
     twin : Path, optional
         Record of an asset with the same blob, whose references may be pointed at this one.
     output : Path, optional
         The output folder in which the twin lies.
+    local : str
+        A local copy to read in place of the URL; empty when there is none.
+    likely : {"hdf5"}, optional
+        What the file is by its name; its content decides.
     """
 
     url: str
@@ -47,6 +56,8 @@ class IndexJob:
     archive: ArchiveAddress
     twin: Path | None = None
     output: Path | None = None
+    local: str = ""
+    likely: Format | None = None
 
 
 @dataclass(frozen=True)
@@ -87,9 +98,12 @@ class VerifyJob:
         The references.
     options : VerificationOptions
     archive : ArchiveAddress
+    local : str
+        A local copy to compare with in place of the original; empty when there is none.
     """
 
     url: str
     staged: Path
     options: VerificationOptions
     archive: ArchiveAddress
+    local: str = ""

@@ -8,6 +8,7 @@
         <asset path>.shadowzarr.json           … or as one file
         <asset path>.<asset id>.<etag>.<options digest>.f<format>.<outcome>.record.json
       dandisets/<dandiset>/<version>.skipped.json   assets passed over, with the reason
+      collections/<name>/current/              the same for a folder or manifest
       report.html                              the latest run
       .shadowzarr/lock, .shadowzarr/staging/   one run at a time; work that is not published
 
@@ -36,6 +37,10 @@ _RECORD_NAME = re.compile(
     r"\.(?P<options>[0-9a-f]{12})\.f(?P<format>\d+)\.(?P<outcome>indexed|partial|failed)\.record\.json",
     re.DOTALL,
 )
+
+
+_DANDISETS, _COLLECTIONS = "dandisets", "collections"
+_DANDISET = re.compile(r"\d{6}", re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -131,11 +136,11 @@ class OutputLayout:
 
     def version_folder(self, dandiset: str, version: str) -> Path:
         """Return the folder of one version's references."""
-        return self.folder / "dandisets" / dandiset / version
+        return self._room(dandiset) / version
 
     def skipped_path(self, dandiset: str, version: str) -> Path:
         """Return the list of assets that were passed over."""
-        return self.folder / "dandisets" / dandiset / f"{version}.skipped.json"
+        return self._room(dandiset) / f"{version}.skipped.json"
 
     def place(self, asset: CatalogAsset) -> Path:
         """Return the path that the names of an asset's files start with.
@@ -183,7 +188,13 @@ class OutputLayout:
 
     def list_all(self) -> Listing:
         """List the records and references of every version."""
-        return list_folder(self.folder / "dandisets")
+        listing = list_folder(self.folder / _DANDISETS)
+        others = list_folder(self.folder / _COLLECTIONS)
+        return Listing(listing.records | others.records, listing.references | others.references)
+
+    def _room(self, dandiset: str) -> Path:
+        """The folder of all versions of a dandiset, or of a folder or manifest, which has another name."""
+        return self.folder / (_DANDISETS if _DANDISET.fullmatch(dandiset) else _COLLECTIONS) / dandiset
 
     @property
     def _suffix(self) -> str:

@@ -208,7 +208,8 @@ def _refusal(asset: CatalogAsset, rules: SelectionRules, *, has_private: bool) -
     if asset.kind == "zarr":
         return ALREADY_ZARR, "the asset is a Zarr store"
     if not matches_any(asset.path, rules.include):
-        if asset.path.lower().endswith(".nwb"):
+        wants_nwb = all(pattern.lower().endswith(".nwb") for pattern in rules.include)
+        if asset.path.lower().endswith(".nwb") or not wants_nwb:
             return EXCLUDED, "no include pattern matches"
         return NOT_NWB, ""
     if asset.embargoed and not has_private:

@@ -6,10 +6,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from .archive_address import ArchiveAddress
+from .file_assets import Identity
 from .jobs import VerificationOptions
 from .layout import OutputLayout
 from .options import ReferenceOptions
 from .plan import SelectionRules
+
+FILE_INCLUDE = ("**/*.nwb", "**/*.h5", "**/*.hdf5", "**/*.tif", "**/*.tiff")
+"""What is wanted of a folder when nothing else is said."""
 
 SPARE_ASSETS = 2
 """Assets in flight beyond the processes, so that none waits while others are published."""
@@ -25,6 +29,57 @@ class DandisetRequest:
 
 
 @dataclass(frozen=True)
+class FolderRequest:
+    """A folder of files, and what is wanted of it.
+
+    Attributes
+    ----------
+    name : str
+        What its results are called.
+    path : Path
+        The folder, absolute.
+    rules : SelectionRules
+        Over paths below it.
+    url_prefix : str
+        Where the folder is hosted, so that references name files there; empty for the local files.
+    identity : {"time", "digest"}
+        How it is noticed that a file has changed.
+    """
+
+    name: str
+    path: Path
+    rules: SelectionRules = field(default_factory=lambda: SelectionRules(include=FILE_INCLUDE))
+    url_prefix: str = ""
+    identity: Identity = "time"
+
+
+@dataclass(frozen=True)
+class ManifestRequest:
+    """A list of files, and what is wanted of it.
+
+    Attributes
+    ----------
+    name : str
+        What its results are called.
+    file : str
+        The list: a local path or a URL.
+    rules : SelectionRules
+        Over the names of its entries.
+    identity : {"time", "digest"}
+        How it is noticed that a local file has changed.
+    """
+
+    name: str
+    file: str
+    rules: SelectionRules = field(default_factory=lambda: SelectionRules(include=("**",)))
+    identity: Identity = "time"
+
+
+type Wanted = DandisetRequest | FolderRequest | ManifestRequest
+"""Where assets come from."""
+
+
+@dataclass(frozen=True)
 class IndexRequest:
     """What a run is asked to do.
 
@@ -32,6 +87,8 @@ class IndexRequest:
     ----------
     archive : ArchiveAddress
     dandisets : tuple of DandisetRequest
+    folders : tuple of FolderRequest
+    manifests : tuple of ManifestRequest
     output : Path
         Folder for open assets.
     private_output : Path, optional
@@ -58,6 +115,13 @@ class IndexRequest:
     timeout: float | None = None
     memory_limit: int | None = None
     stop_on_error: bool = False
+    folders: tuple[FolderRequest, ...] = ()
+    manifests: tuple[ManifestRequest, ...] = ()
+
+    @property
+    def wanted(self) -> tuple[Wanted, ...]:
+        """All that assets come from, in the order in which they are listed."""
+        return (*self.dandisets, *self.folders, *self.manifests)
 
     @property
     def window(self) -> int:

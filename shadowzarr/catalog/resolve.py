@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Literal
 
 from ..access.dandi_api import Asset, DandiArchive, Dandiset
 from ..errors import ArchiveError, NotInArchiveError
@@ -20,21 +21,30 @@ _PUBLISHED = re.compile(r"0\.\d{6}\.\d{4}", re.ASCII)
 
 @dataclass(frozen=True)
 class ResolvedVersion:
-    """One version of one dandiset, found in the archive.
+    """One version of one dandiset, found in the archive; or one folder or manifest.
 
     Attributes
     ----------
     dandiset : str
-        Six digits.
+        Six digits; or the name of a folder or manifest.
     version : str
-        ``draft`` or a published version.
+        ``draft`` or a published version; ``current`` for a folder or manifest.
     is_open : bool
         False while the dandiset is embargoed or being unembargoed.
+    kind : str
+        ``dandiset``, ``folder`` or ``manifest``.
     """
 
     dandiset: str
     version: str
     is_open: bool
+    kind: Literal["dandiset", "folder", "manifest"] = "dandiset"
+
+    @property
+    def title(self) -> str:
+        """How messages call it."""
+        of_version = f" ({self.version})" if self.kind == "dandiset" else ""
+        return f"{self.kind} {self.dandiset}{of_version}"
 
 
 def open_archive(address: ArchiveAddress) -> DandiArchive:

@@ -81,11 +81,11 @@ class RunSummary:
     config_path : str
         The configuration file as it was named, or nothing.
     archive : str
-        URL of the archive's API.
+        URL of the archive's API; empty when it was not asked.
     output : str
         The output folder.
     dandisets : list of tuple of str
-        Pairs of dandiset and resolved version.
+        Pairs of dandiset and resolved version; of the name of a folder or manifest and ``current``.
     started, finished : str
         UTC, ``2026-01-02T03:04:05.678Z``.
     seconds : float

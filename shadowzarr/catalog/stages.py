@@ -46,6 +46,9 @@ from .records import (
 _QUERY = re.compile(r"""(https?://[^\s?'"]+)\?[^\s'"]*""")
 """Foreign errors quote URLs whole, and a query may hold a signature."""
 
+HDF5_NAMES = (".nwb", ".h5", ".hdf5")
+"""How files are called that are read as HDF5 without asking for their first bytes before."""
+
 News = Callable[[AssetWork, IndexNews], None]
 
 
@@ -172,11 +175,13 @@ def index(workshop: Workshop, work: AssetWork, twin: Path | None = None) -> Done
         url=work.url,
         staged=layout.staged_references(work.asset),
         size=work.asset.size,
-        etag=work.asset.etag,
+        etag=work.asset.source_etag,
         options=work.options,
         archive=workshop.archive,
         twin=twin,
         output=layout.folder,
+        local=work.asset.local_path,
+        likely="hdf5" if work.asset.path.lower().endswith(HDF5_NAMES) else None,
     )
     news = workshop.news
     result = workshop.pool.run(
@@ -196,7 +201,7 @@ def verify(workshop: Workshop, work: AssetWork) -> Done[VerificationSummary]:
         As for `index`.
     """
     staged = workshop.layout(work).staged_references(work.asset)
-    job = VerifyJob(work.url, staged, workshop.verification, workshop.archive)
+    job = VerifyJob(work.url, staged, workshop.verification, workshop.archive, work.asset.local_path)
     result = workshop.pool.run(VERIFY_FUNCTION, job)
     return _done("verify", result)
 

@@ -26,7 +26,7 @@ def verify_asset(job: VerifyJob) -> VerificationSummary:
     job.archive.register()
     if job.options.mode == "none":
         return VerificationSummary(mode="none")
-    report = verify_rfs(job.staged, job.url, mode=job.options.mode, seed=job.options.seed)
+    report = verify_rfs(job.staged, job.local or job.url, mode=job.options.mode, seed=job.options.seed)
     summary = summarise(report)
     if not summary.equal:
         raise ReferencesDifferError(summary)

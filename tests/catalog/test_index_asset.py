@@ -13,6 +13,7 @@ from shadowzarr.catalog.options import ReferenceOptions
 from shadowzarr.catalog.resolve import catalog_asset, open_archive, resolve_assets, resolve_version
 from shadowzarr.catalog.verify_asset import verify_asset
 from shadowzarr.errors import ArchiveError, NotInArchiveError, ReferencesDifferError, SourceChangedError
+from shadowzarr.formats.dispatch import generate_references
 from shadowzarr.formats.hdf5.generate import generate_rfs
 from shadowzarr.store.load_rfs import load_rfs
 from shadowzarr.write import write_rfs
@@ -52,11 +53,11 @@ def test_a_file_that_does_not_tell_its_size_is_refused(job, monkeypatch):
     """Other files that it leads to stand in no listing, and do not speak for it."""
 
     def without_own_source(*arguments, **options):
-        rfs = generate_rfs(*arguments, **options)
+        rfs = generate_references(*arguments, **options)
         rfs["sources"] = {"http://elsewhere/x": {"size": job.size, "linked": True}}
         return rfs
 
-    monkeypatch.setattr("shadowzarr.catalog.index_asset.generate_rfs", without_own_source)
+    monkeypatch.setattr("shadowzarr.catalog.index_asset.generate_references", without_own_source)
     with pytest.raises(SourceChangedError, match="does not tell its size"):
         index_asset(job)
 

@@ -6,6 +6,7 @@ from pydantic import BaseModel, ValidationError
 
 from flows.config import FLOWS, IndexDandisetsConfig
 from flows.config_messages import _models_in
+from shadowzarr.catalog.request import FILE_INCLUDE
 
 ROOT = Path(__file__).resolve().parents[2]
 LEAST = {"flow": "index_dandisets", "dandisets": ["000006"], "output": "out"}
@@ -38,6 +39,43 @@ def test_short_forms():
     found = config(archive="http://127.0.0.1:1/api", output="here")
     assert (found.archive.api_url, found.archive.api_key_env) == ("http://127.0.0.1:1/api", None)
     assert (found.dandisets[0].id, found.output.folder) == ("000006", "here")
+
+
+def test_folders_and_lists_in_the_librarys_words(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    given = {
+        "flow": "index_dandisets",
+        "output": "out",
+        "folders": [
+            "raw/stacks",
+            {
+                "path": "/data/x y",
+                "name": "xy",
+                "include": "*.tif",
+                "url_prefix": "s3://bucket/xy",
+                "limit": 3,
+            },
+        ],
+        "manifests": ["lists/all.tsv", {"file": "https://host.test/l.json?a=b", "identity": "digest"}],
+    }
+    request = IndexDandisetsConfig.model_validate(given).request
+    assert request.dandisets == ()
+    first, second = request.folders
+    assert (first.name, first.path, first.rules.include, first.url_prefix, first.identity) == (
+        "stacks",
+        tmp_path / "raw" / "stacks",
+        FILE_INCLUDE,
+        "",
+        "time",
+    )
+    assert (second.name, second.rules.include, second.rules.limit) == ("xy", ("*.tif",), 3)
+    assert second.url_prefix == "s3://bucket/xy"
+    assert [(each.name, each.file, each.identity) for each in request.manifests] == [
+        ("all", str(tmp_path / "lists" / "all.tsv"), "time"),
+        ("l", "https://host.test/l.json?a=b", "digest"),
+    ]
+    assert request.wanted == (*request.folders, *request.manifests)
+    assert IndexDandisetsConfig.model_validate(given).warnings == []
 
 
 def test_the_request_says_the_same_in_the_librarys_words(tmp_path, monkeypatch):

@@ -23,16 +23,21 @@ def test_a_stage(monkeypatch, task, stage, arguments):
 
 
 def test_listing(monkeypatch):
-    class Client:
+    class Lister:
+        def __init__(self, request):
+            self.request = request
+
         def __enter__(self):
-            return "client"
+            return self
 
         def __exit__(self, *_):
             return None
 
-    monkeypatch.setattr(list_assets, "open_archive", lambda address: Client())
-    monkeypatch.setattr(list_assets, "resolve_assets", lambda client, version: iter([client, version]))
-    assert list_assets.list_assets.fn("address", "version") == ["client", "version"]
+        def assets(self, wanted, version):
+            return iter([self.request, wanted, version])
+
+    monkeypatch.setattr(list_assets, "Lister", Lister)
+    assert list_assets.list_assets.fn("request", "wanted", "version") == ["request", "wanted", "version"]
 
 
 def test_planning(monkeypatch):

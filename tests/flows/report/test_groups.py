@@ -12,8 +12,11 @@ from shadowzarr.catalog.run_summary import KeptResult
 
 from .conftest import make_failure, make_record, make_skipped
 
-NOT_OF_AN_ASSET = {"ConfigError", "OutputBusyError", "ForeignJobError"}
-"""What ends a whole run, and what stands for any foreign error."""
+NOT_OF_AN_ASSET = {
+    *("ConfigError", "OutputBusyError"),  # these end a whole run
+    *("NeedsDataError", "OutOfRangeError"),  # what a program asks of a virtual array
+    "ForeignJobError",  # it stands for any foreign error
+}
 
 
 def error_classes(module: object) -> set[type]:
