@@ -23,7 +23,7 @@ Write = Callable[[Path], Any]
 class Feature:
     """A file with one feature.
 
-    ``starts`` is how the words of how it is stored begin, for the reader of the test; the page has all of them.
+    ``starts`` is how the words of how it is stored begin, for readers of the test; the page has all of them.
     """
 
     topic: str
@@ -92,7 +92,7 @@ def pyramid(*, reduced: bool) -> Write:
 
 
 def ome_set(path: Path, count: int = 3, other: dict[str, Any] | None = None) -> None:
-    """An OME-TIFF of several files; the first is the one that is opened, the others may be stored otherwise."""
+    """An OME-TIFF of several files; the first is the one that is opened, others may be stored otherwise."""
     names = [path.name, *(f"other{number}.ome.tif" for number in range(1, count))]
     for number, name in enumerate(names):
         options: dict[str, Any] = {"description": ome_xml(names, number), "metadata": None}
@@ -103,14 +103,16 @@ def ome_set(path: Path, count: int = 3, other: dict[str, Any] | None = None) -> 
 def ome_xml(names: list[str], own: int) -> str:
     uuid = "urn:uuid:00000000-0000-0000-0000-{:012d}"
     data = "".join(
-        f'<TiffData FirstT="{n}" IFD="0" PlaneCount="1"><UUID FileName="{name}">{uuid.format(n)}</UUID></TiffData>'
+        f'<TiffData FirstT="{n}" IFD="0" PlaneCount="1">'
+        f'<UUID FileName="{name}">{uuid.format(n)}</UUID></TiffData>'
         for n, name in enumerate(names)
     )
     return (
         '<?xml version="1.0" encoding="UTF-8"?>'
         f'<OME xmlns="http://www.openmicroscopy.org/Schemas/OME/2016-06" UUID="{uuid.format(own)}">'
-        f'<Image ID="Image:0"><Pixels DimensionOrder="XYZCT" ID="P:0" SizeC="1" SizeT="{len(names)}" SizeX="30" '
-        f'SizeY="20" SizeZ="1" Type="uint16"><Channel ID="C:0" SamplesPerPixel="1"/>{data}</Pixels></Image></OME>'
+        f'<Image ID="Image:0"><Pixels DimensionOrder="XYZCT" ID="P:0" SizeC="1" SizeT="{len(names)}" '
+        f'SizeX="30" SizeY="20" SizeZ="1" Type="uint16"><Channel ID="C:0" SamplesPerPixel="1"/>{data}'
+        "</Pixels></Image></OME>"
     )
 
 
@@ -215,7 +217,10 @@ class Words:
         """Whether a chunk has fewer bytes than its array's chunks, which a store has to fill up."""
         if node["node_type"] != "array":
             return False
-        nbytes = math.prod(node["chunk_grid"]["configuration"]["chunk_shape"]) * np.dtype(node["data_type"]).itemsize
+        nbytes = (
+            math.prod(node["chunk_grid"]["configuration"]["chunk_shape"])
+            * np.dtype(node["data_type"]).itemsize
+        )
         chunks = [v for k, v in self._rfs["refs"].items() if k.startswith(f"{path}/c/")]
         return any(isinstance(chunk, list) and chunk[2] < nbytes for chunk in chunks)
 

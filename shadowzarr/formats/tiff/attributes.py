@@ -9,7 +9,7 @@ import datetime
 import enum
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -31,7 +31,7 @@ _FORMATS: Final = (
 _NGFF_AXES: Final = "tczyx"
 _AXIS_TYPES: Final = {"t": "time", "c": "channel", "z": "space", "y": "space", "x": "space"}
 _MOST_COORDINATES: Final = 2**24
-_PALETTE, _COLOUR_MAP = 3, 320
+_PALETTE = 3
 _X_RESOLUTION, _RESOLUTION_UNIT = 282, 296
 _UNITS: Final = {1: "none", 2: "inch", 3: "centimeter", 4: "millimeter", 5: "micrometer"}
 _MOST_DESCRIPTION: Final = 4096
@@ -63,6 +63,15 @@ class Attributes:
             return
         self.values[name] = value
 
+    def attempt(self, name: str, make: Callable[[], Any]) -> None:
+        """Add an attribute, unless tifffile fails on what it is made of."""
+        try:
+            value = make()
+        except Exception as error:  # noqa: BLE001 - parsers of what other programs wrote meet anything
+            self.skipped[name] = f"tifffile cannot read it: {short_reason(error)}"
+            return
+        self.add(name, value)
+
     def add_parts(self, name: str, parts: Mapping[str, Any]) -> None:
         """Add an attribute without those of its entries that are too large."""
         kept: dict[str, Any] = {}
@@ -85,26 +94,11 @@ def file_attributes(tif: Any) -> Attributes:
         The file.
     """
     found = Attributes()
-    first = tif.pages.first
-    about = {
-        "byteorder": "big" if tif.byteorder == ">" else "little",
-        "bigtiff": bool(tif.is_bigtiff),
-        "software": first.software or None,
-        "datetime": _datetime(first),
-    }
-    found.add("tiff", {name: value for name, value in about.items() if value is not None})
+    found.attempt("tiff", lambda: _about_file(tif))
     for name in _FORMATS:
-        if not getattr(tif, f"is_{name}", False):
-            continue
-        try:
-            metadata = getattr(tif, f"{name}_metadata")
-        except Exception as error:  # noqa: BLE001 - parsers of other programs' texts meet anything
-            found.skipped[name] = short_reason(error)
-            continue
-        if isinstance(metadata, Mapping):
-            found.add_parts(name, metadata)
+        _add_metadata(found, name, tif)
     if tif.is_ome:
-        found.add("ome_xml", tif.ome_metadata)
+        found.attempt("ome_xml", lambda: tif.ome_metadata)
     return found
 
 
@@ -116,23 +110,11 @@ def level_attributes(level: Any) -> Attributes:
     level : TiffPageSeries
         The level.
     """
-    keyframe, found = level.keyframe, Attributes()
-    about = {
-        "kind": level.kind,
-        "name": level.name or None,
-        "axes": level.axes,
-        "compression": compression_name(int(keyframe.compression)),
-        "photometric": _enum_name(keyframe.photometric),
-        "bits_per_sample": keyframe.bitspersample,
-        "predictor": None if keyframe.predictor == 1 else _enum_name(keyframe.predictor),
-        "resolution": _resolution(keyframe),
-        "description": _description(keyframe),
-        "colormap": keyframe.colormap if keyframe.photometric == _PALETTE else None,
-    }
-    found.add("tiff", {name: value for name, value in about.items() if value is not None})
+    found = Attributes()
     names = dict(zip(level.dims, dimension_names(level), strict=True))
-    for name, values in (("scale", scales(level)), ("units", _units(level))):
-        found.add(name, {names[axis]: value for axis, value in values.items() if axis in names})
+    found.attempt("tiff", lambda: _about_level(level))
+    found.attempt("scale", lambda: {names[axis]: step for axis, step in scales(level).items()})
+    found.attempt("units", lambda: {names[axis]: unit for axis, unit in _units(level).items()})
     return found
 
 
@@ -145,9 +127,10 @@ def dimension_names(level: Any) -> list[str]:
 
 def scales(level: Any) -> dict[str, float]:
     """Steps between pixels along axes, by tifffile's letters, as far as the file says them."""
-    if max(level.shape) > _MOST_COORDINATES:
+    if max(level.shape, default=1) > _MOST_COORDINATES:
         return {}  # tifffile makes a coordinate for every pixel
-    return {axis: float(step) for axis, step in level.coord_scales.items() if math.isfinite(step)}
+    steps = level.coord_scales.items()
+    return {axis: float(step) for axis, step in steps if axis in level.dims and math.isfinite(step)}
 
 
 def multiscales(levels: Mapping[str, Any], name: str) -> dict[str, Any] | None:
@@ -164,7 +147,10 @@ def multiscales(levels: Mapping[str, Any], name: str) -> dict[str, Any] | None:
     names = dimension_names(first)
     if sorted(names, key=_NGFF_AXES.find) != names or not {"y", "x"} <= set(names) <= set(_NGFF_AXES):
         return None
-    base, units = scales(first), _units(first)
+    try:
+        base, units = scales(first), _units(first)
+    except Exception:  # noqa: BLE001 - it is told where the attributes of the level are made
+        return None
     axes = [
         {"name": axis, "type": _AXIS_TYPES[axis]} | ({"unit": units[letter]} if letter in units else {})
         for axis, letter in zip(names, first.dims, strict=True)
@@ -220,9 +206,48 @@ def json_size(value: Any) -> int:
 
 
 def _units(level: Any) -> dict[str, str]:
-    if max(level.shape) > _MOST_COORDINATES:
+    if max(level.shape, default=1) > _MOST_COORDINATES:
         return {}
-    return {axis: str(unit) for axis, unit in level.coord_units.items()}
+    return {axis: str(unit) for axis, unit in level.coord_units.items() if axis in level.dims}
+
+
+def _about_file(tif: Any) -> dict[str, Any]:
+    first = tif.pages.first
+    about = {
+        "byteorder": "big" if tif.byteorder == ">" else "little",
+        "bigtiff": bool(tif.is_bigtiff),
+        "software": first.software or None,
+        "datetime": None if first.datetime is None else first.datetime.isoformat(),
+    }
+    return {name: value for name, value in about.items() if value is not None}
+
+
+def _about_level(level: Any) -> dict[str, Any]:
+    keyframe = level.keyframe
+    about = {
+        "kind": level.kind,
+        "name": level.name or None,
+        "axes": level.axes,
+        "compression": compression_name(int(keyframe.compression)),
+        "photometric": _enum_name(keyframe.photometric),
+        "bits_per_sample": keyframe.bitspersample,
+        "predictor": None if keyframe.predictor == 1 else _enum_name(keyframe.predictor),
+        "resolution": _resolution(keyframe),
+        "description": _description(keyframe),
+        "colormap": keyframe.colormap if keyframe.photometric == _PALETTE else None,
+    }
+    return {name: value for name, value in about.items() if value is not None}
+
+
+def _add_metadata(found: Attributes, name: str, tif: Any) -> None:
+    """The metadata of a program, as tifffile reads them."""
+    try:
+        metadata = getattr(tif, f"{name}_metadata") if getattr(tif, f"is_{name}", False) else None
+    except Exception as error:  # noqa: BLE001 - parsers of what other programs wrote meet anything
+        found.skipped[name] = f"tifffile cannot read it: {short_reason(error)}"
+        return
+    if isinstance(metadata, Mapping):
+        found.add_parts(name, metadata)
 
 
 def _resolution(keyframe: Any) -> dict[str, Any] | None:
@@ -238,10 +263,6 @@ def _description(keyframe: Any) -> str | None:
     text = keyframe.description
     is_program = not text or text[0] in "{<" or text.startswith(("ImageJ=", "SCIFIO=", "shape="))
     return None if is_program or len(text) > _MOST_DESCRIPTION else text
-
-
-def _datetime(page: Any) -> str | None:
-    return None if page.datetime is None else str(page.datetime.isoformat())
 
 
 def _enum_name(value: Any) -> str:

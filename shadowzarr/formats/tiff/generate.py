@@ -24,7 +24,7 @@ from .chunks import add_chunks
 from .copies import copy_level
 from .opening import find_series, open_tiff
 from .page_layout import grid_of
-from .reasons import NotInPlaceError, hearing_tifffile
+from .reasons import NotInPlaceError, hearing_tifffile, reading
 from .series import LevelPlan, plan_level
 from .stored_file import UrlFor, open_local, open_remote
 from .stored_files import StoredFiles
@@ -179,7 +179,8 @@ class _Generation:
 
     def _plan(self, level: Any) -> LevelPlan:
         try:
-            return plan_level(level, self._files)
+            with reading():
+                return plan_level(level, self._files)
         except NotInPlaceError as error:
             if self._mode != "copy":
                 raise

@@ -137,7 +137,7 @@ def _whole_pages_plan(level: Any, layout: PageLayout, pages: LevelPages) -> Leve
         return page_values(pages.pages[number])
 
     form = segment_form(keyframe, page)
-    codecs = _codecs(level, page, form, _Trial(segments, pages, decode, page_values(pages.pages[0]).shape))
+    codecs = _codecs(level, page, form, _Trial(segments, pages, decode, tuple(keyframe.shaped)))
     plan = _plan(level, page, codecs, _listed(segments, pages), _fill(level, segments, pages))
     return replace(plan, converted=pages.remarks())
 

@@ -1,7 +1,8 @@
+# ruff: noqa: E501 - a table
 """Every feature of TIFF, one by one: how it is stored, that it reads as tifffile reads it, and the page of it.
 
-Each row writes a small file, makes references and compares every level with tifffile. How it is stored is read
-from the references, and docs/tiff.md shows it; ``make docs-tables`` writes the page anew.
+Each row writes a small file, makes references and compares every level with tifffile. How it is stored is
+read from the references, and docs/tiff.md shows it; ``make docs-tables`` writes the page anew.
 """
 
 import os
