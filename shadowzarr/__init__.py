@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from .export.to_hdf5 import ToHdf5Report, to_hdf5
     from .formats.hdf5.generate import generate_rfs
     from .formats.tiff.generate import generate_rfs_tiff
-    from .kerchunk import kerchunk_to_rfs
+    from .kerchunk import kerchunk_to_rfs, write_kerchunk
     from .lindi import lindi_to_rfs, rfs_to_lindi
     from .refs.document import Rfs
     from .relocation import RelocationReport, relocate_rfs
@@ -48,6 +48,7 @@ _HOMES = {
     "rfs_to_lindi": ".lindi",
     "to_hdf5": ".export.to_hdf5",
     "verify_rfs": ".verify",
+    "write_kerchunk": ".kerchunk",
     "write_rfs": ".write",
 }
 
@@ -72,6 +73,7 @@ __all__ = [
     "rfs_to_lindi",
     "to_hdf5",
     "verify_rfs",
+    "write_kerchunk",
     "write_rfs",
 ]
 

@@ -37,5 +37,5 @@ def test_examples_run(number, capsys):
 
 def test_there_is_one_example_for_each_direction():
     assert len(EXAMPLES) == 4
-    for name in ("lindi_to_rfs", "rfs_to_lindi", "kerchunk_to_rfs", "write_rfs"):
+    for name in ("lindi_to_rfs", "rfs_to_lindi", "kerchunk_to_rfs", "write_kerchunk"):
         assert any(f"{name}(" in example for example in EXAMPLES)

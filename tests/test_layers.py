@@ -39,7 +39,7 @@ MAY_IMPORT = {
     },
     "export": {"refs", "attributes", "access", "store", "hdf5_types"},
     "lindi": {"refs", "attributes", "zarr_v2", "access", "builder", "store", "formats"},
-    "kerchunk": {"refs", "attributes", "zarr_v2", "access", "builder", "store"},
+    "kerchunk": {"refs", "attributes", "zarr_v2", "access", "builder", "store", "write"},
     "relocation": {"refs", "access", "store", "write"},
     "verify": {
         "refs",

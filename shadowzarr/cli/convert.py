@@ -33,7 +33,7 @@ def convert(
     force: Annotated[bool, Parameter(negative="")] = False,
     timeout: Timeout = TIMEOUT,
 ) -> int:
-    """Write references in another form.
+    """Write references in another form: LINDI's, kerchunk's or ours.
 
     Ends with 0 when all is said in the new form, and with 3 when something is left out by name.
 
@@ -65,8 +65,11 @@ def convert(
     skipped: Sequence[Mapping[str, Any]] = rfs.get("skipped", []) if from_ != "rfs" else []
     if to == "lindi":
         skipped = [*skipped, *_write_lindi(rfs, out)]
+    elif to == "kerchunk":
+        from ..kerchunk import write_kerchunk
+
+        write_kerchunk(rfs, out)
     else:
-        _check_sayable(rfs, to)
         from ..write import write_rfs
 
         write_rfs(rfs, out)
@@ -105,16 +108,6 @@ def _check_output(source: str, out: str, *, force: bool) -> None:
     check_replaceable(path)
     if path.exists() and not force:
         raise OutputError(f"{out} exists; give --force to replace it")
-
-
-def _check_sayable(rfs: Rfs, to: Form) -> None:
-    from ..errors import UsageError
-
-    if to == "kerchunk" and rfs.get("selections"):
-        raise UsageError(
-            f"{', '.join(list(rfs['selections'])[:3])}: stored together with other bytes (selections), which "
-            "kerchunk's form cannot say"
-        )
 
 
 def _read(source: str, form: Form, *, keep_links: bool) -> Rfs:

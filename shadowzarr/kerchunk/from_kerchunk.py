@@ -171,5 +171,6 @@ def _describe(builder: RfsBuilder, urls: set[str]) -> None:
         builder.add_source(source.url, source.size, source.etag)
     for url, reason in reasons.items():
         builder.add_converted(
-            "/", f"{without_query(url)} was not asked for its size, so no change of it is noticed: {reason}"
+            "/",
+            f"{without_query(url)} could not be asked for its size, so no change of it is noticed: {reason}",
         )

@@ -14,7 +14,7 @@ import h5py
 from h5py import h5d
 
 from ..access.sources import Source
-from ..errors import ShadowzarrError
+from ..errors import ShadowzarrError, SourceChangedError
 from ..formats.hdf5.array_plan import Plan
 from ..formats.hdf5.dataset_context import DatasetContext
 from ..formats.hdf5.datasets import plan_dataset
@@ -59,6 +59,11 @@ def follow(url: str, names: Iterable[str], *, inline_limit: int) -> tuple[dict[s
         By name.
     source : Source or None
         The file; None when it could not be opened, which is the reason of each outcome then.
+
+    Raises
+    ------
+    ReadError, SourceChangedError
+        When the file could not be read for the moment, or changes meanwhile.
     """
     wanted = list(names)
     try:
@@ -68,6 +73,8 @@ def follow(url: str, names: Iterable[str], *, inline_limit: int) -> tuple[dict[s
             context = _context(opened, files, wanted, inline_limit)
             return {name: _planned(files, name, context) for name in wanted}, opened.source
     except ShadowzarrError as error:
+        if error.transient or isinstance(error, SourceChangedError):
+            raise  # that says something of the connection or the moment, and nothing of the link
         return dict.fromkeys(wanted, f"its external array link cannot be followed: {error}"), None
 
 

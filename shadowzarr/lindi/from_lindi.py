@@ -105,10 +105,8 @@ class _Conversion:
         for source in sources:
             self.builder.add_source(source.url, source.size, source.etag)
         for url, reason in reasons.items():
-            self.builder.add_converted(
-                "/",
-                f"{without_query(url)} was not asked for its size, so no change of it is noticed: {reason}",
-            )
+            unknown = "could not be asked for its size, so no change of it is noticed"
+            self.builder.add_converted("/", f"{without_query(url)} {unknown}: {reason}")
 
     def _specifications(self) -> str | None:
         """Prefix of the paths of the cached specifications."""
@@ -211,7 +209,8 @@ class _Conversion:
             if entries:
                 values["_LINKS"] = entries
         elif EXTERNAL in node.attributes and node.path not in self._marks:
-            values[EXTERNAL] = {**node.attributes[EXTERNAL], "zarray": node.zarray}
+            link = node.attributes[EXTERNAL]
+            values[EXTERNAL] = {**(link if isinstance(link, Mapping) else {}), "zarray": node.zarray}
         self.builder.set_attributes(node.path, values)
 
     def _link_entries(self, path: str) -> list[dict[str, Any]]:

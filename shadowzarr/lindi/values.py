@@ -20,6 +20,7 @@ from ..refs.data_types import DType, bytes_codec, data_type_of
 from ..refs.document import Reference
 from ..refs.fill_values import json_fill
 from ..refs.inline import decode_inline
+from ..refs.zarr_metadata import chunk_grid_shape
 from ..zarr_v2 import NoV3FormError
 from ..zarr_v2.chunk_values import chunk_values, objects_of
 from ..zarr_v2.data_types import dtype_of, is_object, v3_fill
@@ -59,7 +60,10 @@ def plan_held(
     """
     shape, edges = tuple(zarray["shape"]), tuple(max(1, edge) for edge in zarray["chunks"])
     found: dict[tuple[int, ...], Values] = {}
+    grid = chunk_grid_shape(shape, edges)
     for coordinates, chunk in chunks.items():
+        if any(at >= count for at, count in zip(coordinates, grid, strict=True)):
+            continue  # outside of the array, where nobody reads
         if not isinstance(chunk, str):
             raise NoV3FormError("text or objects that are in another file; LINDI holds them in the document")
         found[coordinates] = chunk_values(zarray, decode_inline(chunk))

@@ -95,6 +95,13 @@ def to_v3(zarray: Mapping[str, Any]) -> V3Array:
         When the array has no form in Zarr v3; the message is the reason.
     """
     shape, chunk_shape = check_shapes(zarray)
+    try:
+        return _translated(zarray, shape, chunk_shape)
+    except (TypeError, ValueError, KeyError, AttributeError) as error:
+        raise NoV3FormError(f"its .zarray is not understood: {error}") from error
+
+
+def _translated(zarray: Mapping[str, Any], shape: Coordinates, chunk_shape: Coordinates) -> V3Array:
     if is_object(zarray.get("dtype")):
         data_type, codecs = v3_object_codecs(zarray)
         fill = zarray.get("fill_value")
@@ -102,10 +109,7 @@ def to_v3(zarray: Mapping[str, Any]) -> V3Array:
         return V3Array(shape, chunk_shape, data_type, codecs, fill if is_text else "", None)
     dtype = dtype_of(zarray.get("dtype"))
     fill = v3_fill(dtype, zarray.get("fill_value"))
-    try:
-        return V3Array(shape, chunk_shape, data_type_of(dtype), v3_codecs(zarray, dtype), fill, dtype)
-    except ValueError as error:
-        raise NoV3FormError(str(error)) from error
+    return V3Array(shape, chunk_shape, data_type_of(dtype), v3_codecs(zarray, dtype), fill, dtype)
 
 
 def check_shapes(zarray: Mapping[str, Any]) -> tuple[Coordinates, Coordinates]:

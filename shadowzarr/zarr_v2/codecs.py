@@ -36,6 +36,8 @@ def steps_of(zarray: Mapping[str, Any]) -> list[dict[str, Any]]:
         When one of them is no codec's configuration.
     """
     filters, compressor = zarray.get("filters"), zarray.get("compressor")
+    if not isinstance(filters, list | None):
+        raise NoV3FormError(f"its filters are {str(filters)[:60]}")
     last = compressor if isinstance(compressor, list) else [compressor] if compressor is not None else []
     steps = [*(filters or []), *last]
     for step in steps:

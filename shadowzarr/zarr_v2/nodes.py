@@ -45,7 +45,7 @@ class V2Node:
     @property
     def separator(self) -> str:
         """What is between the coordinates in a chunk's key."""
-        return str((self.zarray or {}).get("dimension_separator") or ".")
+        return "/" if (self.zarray or {}).get("dimension_separator") == "/" else "."
 
     @property
     def rank(self) -> int:

@@ -42,4 +42,4 @@ def test_a_file_that_is_not_there(moved, capsys):
 
 def test_a_call_without_prefixes(moved, capsys):
     assert main(["relocate", str(moved / "refs")]) == 2
-    assert "--from" in capsys.readouterr().err
+    assert "needs FROM" in capsys.readouterr().err

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 import zarr
 
-from shadowzarr import generate_rfs, open_rfs, write_rfs
+from shadowzarr import generate_rfs, open_rfs, write_kerchunk, write_rfs
+from shadowzarr.errors import UsageError
 from shadowzarr.testing.sample_nwb import write_behavior, write_contiguous_recording, write_imaging
 
 CORPUS = (
@@ -18,6 +19,20 @@ CORPUS = (
     "netcdf4/kerchunk/air.nc",
     "netcdf4/netcdf4-python/issue672.nc",
 )
+
+
+def test_a_document_that_names_every_file_in_full(tmp_path):
+    with h5py.File(tmp_path / "x.h5", "w") as file:
+        file.create_dataset("x", data=np.arange(5000), chunks=(100,))
+    rfs = generate_rfs(tmp_path / "x.h5", chunk_index_threshold=10)
+    write_kerchunk(rfs, tmp_path / "x.json")
+    document = json.loads((tmp_path / "x.json").read_text())
+    assert document["version"] == 1
+    assert "templates" not in document
+    assert document["refs"]["x/c/49"][0] == str(tmp_path / "x.h5")
+    np.testing.assert_array_equal(open_rfs(tmp_path / "x.json")["x"][...], np.arange(5000))
+    with pytest.raises(UsageError, match="ends in .json"):
+        write_kerchunk(rfs, tmp_path / "x")
 
 
 @pytest.fixture(params=["behavior", "imaging", "contiguous", *CORPUS])
@@ -70,6 +85,7 @@ def test_virtualizarr(written):
     from obstore.store import LocalStore
 
     path, document = written
+    write_kerchunk(document, document)
     registry = ObjectStoreRegistry({"file://": LocalStore()})
     arrays = numeric_arrays(document)
     read = 0

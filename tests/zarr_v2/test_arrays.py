@@ -60,6 +60,8 @@ def test_a_last_chunk_may_end_where_the_array_ends():
         ({"dtype": [["a", "<i2"], ["b", ">i2"]]}, "both byte orders"),
         ({"shape": [4]}, "its chunks are"),
         ({"chunks": [0, 6]}, "are empty"),
+        ({"filters": 5}, "its filters are 5"),
+        ({"compressor": {"id": "zstd", "level": []}}, "is not understood"),
         ({"order": "A"}, "its order is 'A'"),
         ({"zarr_format": 3}, "zarr_format 3"),
         ({"fill_value": 70_000}, "its fill value"),

@@ -1,0 +1,63 @@
+"""write_kerchunk: references as one version 1 document that names every file in full.
+
+``write_rfs`` writes the same to a path ending in ``.json`` with templates, which fsspec knows and
+VirtualiZarr (2.8) does not.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from ..errors import OutputError, UsageError
+from ..refs.document import Rfs
+from ..refs.templates import expand
+from ..store.load_rfs import load_rfs, parse_document
+from ..write import replace_document, write_rfs
+
+
+def write_kerchunk(rfs: str | os.PathLike[str] | Mapping[str, Any], path: str | os.PathLike[str]) -> None:
+    """Write references for readers of kerchunk's form.
+
+    Parameters
+    ----------
+    rfs : Rfs, str or path
+        References: generated, loaded, or where they are.
+    path : str or path
+        A path that ends in ``.json``; references that are there are replaced.
+
+    Raises
+    ------
+    UsageError
+        When the path does not end so, or references have selections, which this form cannot say.
+    OutputError
+        When the place cannot be written, or holds something else than references.
+    """
+    target = Path(path)
+    if target.suffix != ".json":
+        raise UsageError(f"{target}: references for kerchunk are one file that ends in .json")
+    loaded = load_rfs(rfs)
+    if loaded.get("selections"):
+        raise UsageError(
+            f"{', '.join(list(loaded['selections'])[:3])}: stored together with other bytes (selections), "
+            "which kerchunk's form cannot say"
+        )
+    write_rfs(loaded, target)
+    try:
+        document = parse_document(target.read_bytes(), str(target))
+    except OSError as error:
+        raise OutputError(f"cannot write {target}: {error.strerror or error}") from error
+    replace_document(target, _written_out(document))
+
+
+def _written_out(document: Rfs) -> Rfs:
+    templates = document.pop("templates", {})
+    places: dict[str, str] = {}
+    refs: dict[str, Any] = document["refs"]
+    for value in refs.values():
+        if isinstance(value, list):
+            text = value[0]
+            value[0] = places[text] if text in places else places.setdefault(text, expand(text, templates))
+    return document
