@@ -7,7 +7,7 @@ bytes can ask for all memory. OME model 2016-06, elements Pixels, TiffData and U
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -20,7 +20,7 @@ _MOST_LABELS = 2**20
 _COUNTS = ("IFD", "NumPlanes", "PlaneCount", "FirstT", "FirstZ", "FirstC")
 
 
-def check_ome(xml: str) -> tuple[str, ...]:
+def check_ome(xml: str) -> dict[str, str]:
     """Refuse OME metadata that count more than a file can hold.
 
     Parameters
@@ -30,8 +30,9 @@ def check_ome(xml: str) -> tuple[str, ...]:
 
     Returns
     -------
-    tuple of str
-        Names of the files that hold planes, as the metadata give them.
+    dict of str to str
+        UUIDs of the files that hold planes, by their names, as the metadata give both; without the file
+        whose UUID is that of the metadata.
 
     Raises
     ------
@@ -41,8 +42,8 @@ def check_ome(xml: str) -> tuple[str, ...]:
     try:
         root = ElementTree.fromstring(xml)  # noqa: S314 - expat itself refuses entities that expand
     except ElementTree.ParseError:
-        return ()  # tifffile then takes the file for one without such metadata
-    names: dict[str, None] = {}
+        return {}  # tifffile then takes the file for one without such metadata
+    own, uuids = root.attrib.get("UUID"), dict[str, str]()
     try:
         for element in root.iter():
             kind = element.tag.rpartition("}")[2]
@@ -51,16 +52,29 @@ def check_ome(xml: str) -> tuple[str, ...]:
             elif kind == "TiffData":
                 for name in _COUNTS:
                     _check_most(int(element.attrib.get(name, 0)), MOST_PLANES, name)
-            elif kind == "UUID" and "FileName" in element.attrib:
-                names[element.attrib["FileName"]] = None
+            elif kind == "UUID" and "FileName" in element.attrib and element.text != own:
+                uuids[element.attrib["FileName"]] = element.text or ""
             elif kind.startswith("ModuloAlong") and "Start" in element.attrib:
                 _check_most(_labels(element), _MOST_LABELS, "labels")
     except (ValueError, KeyError, OverflowError, ZeroDivisionError) as error:
         raise DamagedSourceError(f"its OME metadata cannot be understood: {error!r}") from error
-    return tuple(names)
+    return uuids
 
 
-def split(folder: Path, names: tuple[str, ...]) -> tuple[list[Path], list[str]]:
+def count_images(xml: str) -> int:
+    """Number of images that OME metadata describe."""
+    root = ElementTree.fromstring(xml)  # noqa: S314 - as above
+    return sum(element.tag.endswith("Image") for element in root)
+
+
+def with_uuid(xml: str, uuid: str) -> str:
+    """The same metadata, as they would be in the file of a UUID."""
+    root = ElementTree.fromstring(xml)  # noqa: S314 - as above
+    root.set("UUID", uuid)
+    return ElementTree.tostring(root, encoding="unicode")
+
+
+def split(folder: Path, names: Iterable[str]) -> tuple[list[Path], list[str]]:
     """Which files of these names are there: those in a folder or below it; and names of those elsewhere."""
     inside: list[Path] = []
     outside: list[str] = []

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import Any
 
 from ..._optional import require
 from ...errors import DamagedSourceError, ShadowzarrError, UnsupportedError
 from .ome_claims import check_ome, split
+from .ome_files import join_files
 from .reasons import short_reason
 from .stored_file import StoredFile
 from .stored_files import StoredFiles
@@ -50,34 +52,36 @@ def find_series(tif: Any, files: StoredFiles) -> list[Any]:
     UnsupportedError
         When OME metadata name files elsewhere.
     """
-    with _damage(files.main):
-        if tif.is_ome:
-            _check_other_files(tif, files)
+    main = files.main
+    with _damage(main):
+        others = _files_of_ome(tif, main) if tif.is_ome else {}
+        if main.path is None and others:
+            return join_files(tif, others, files)
+        for path in _inside(main, others):
+            files.at(path)
         return list(tif.series)
 
 
-def _check_other_files(tif: Any, files: StoredFiles) -> None:
-    main = files.main
+def _files_of_ome(tif: Any, main: StoredFile) -> dict[str, str]:
+    """UUIDs of the other files that OME metadata name, by their names."""
     try:
-        names = check_ome(tif.ome_metadata or "")
+        uuids = check_ome(tif.ome_metadata or "")
     except DamagedSourceError as error:
         raise DamagedSourceError(f"{main.shown} is damaged: {error}") from error
     own = main.shown.rpartition("/")[2].lower()
+    return {name: uuid for name, uuid in uuids.items() if name.lower() != own}
+
+
+def _inside(main: StoredFile, names: Iterable[str]) -> list[Path]:
+    """Local files of these names that are there."""
     if main.path is None:
-        others = [name for name in names if name.lower() != own]
-        if others:
-            raise UnsupportedError(
-                f"{main.shown} is one of {len(others) + 1} files of an OME-TIFF, and tifffile reads the "
-                "others from a folder only; make references from a local copy of all of them, with url_for"
-            )
-        return
+        return []
     inside, outside = split(main.path.parent, names)
     if outside:
         raise UnsupportedError(
             f"{main.shown} has planes in {outside[0]!r}, outside its folder; put all files into one folder"
         )
-    for path in inside:
-        files.at(path)
+    return inside
 
 
 @contextlib.contextmanager

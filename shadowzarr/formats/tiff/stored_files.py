@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 import contextlib
+import os
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote, urlsplit, urlunsplit
 
+from ...access.archives import asset_address
+from ...access.locations import without_query
+from ...errors import UnsupportedError
 from ..cannot_represent import CannotRepresentError
-from .stored_file import StoredFile, UrlFor, open_local
+from .stored_file import StoredFile, UrlFor, open_local, open_remote
 
 
 class StoredFiles:
@@ -26,7 +33,8 @@ class StoredFiles:
     def __init__(self, main: StoredFile, stack: contextlib.ExitStack, url_for: UrlFor | None) -> None:
         self.main = main
         self._stack, self._url_for = stack, url_for
-        self._others: dict[Path, StoredFile] = {}
+        self._others: dict[str, StoredFile] = {}
+        self._read_by: dict[int, StoredFile] = {}
 
     @property
     def others(self) -> list[StoredFile]:
@@ -41,18 +49,58 @@ class StoredFiles:
         CannotRepresentError
             When it lies outside the folder of the main file.
         """
+        if id(tif) in self._read_by:
+            return self._read_by[id(tif)]
         if tif.root is tif or self.main.path is None:
             return self.main
         return self.at(Path(tif.filehandle.path))
 
     def at(self, path: Path) -> StoredFile:
         """A local file beside the main one; errors as for `of`."""
-        path = path.resolve()
-        main = self.main.path
+        main, path = self.main.path, path.resolve()
         if main is None or path == main.resolve():
             return self.main
-        if not path.is_relative_to(main.parent.resolve()):
+        folder = main.parent.resolve()
+        if not path.is_relative_to(folder):
             raise CannotRepresentError(f"pages of it are in {path}, outside the folder of {main.name}")
-        if path not in self._others:
-            self._others[path] = self._stack.enter_context(open_local(path, self._url_for))
-        return self._others[path]
+        named = main.parent / path.relative_to(folder)  # as the main file is named, through links too
+        return self._opened(os.fspath(named), lambda: open_local(named, self._url_for))
+
+    def beside(self, name: str) -> StoredFile:
+        """A file beside a remote main one.
+
+        Raises
+        ------
+        UnsupportedError
+            When where it is cannot be told.
+        ReadError
+            When it cannot be read.
+        """
+        url = _url_beside(self.main.source.url, name)
+        return self._opened(url, lambda: open_remote(url))
+
+    def read_by(self, tif: Any, file: StoredFile) -> None:
+        """Remember which file a `TiffFile` reads, and close it in the end."""
+        self._read_by[id(tif)] = file
+        self._stack.enter_context(contextlib.closing(tif))
+
+    def _opened(self, name: str, open_it: Callable[[], AbstractContextManager[StoredFile]]) -> StoredFile:
+        if name not in self._others:
+            self._others[name] = self._stack.enter_context(open_it())
+        return self._others[name]
+
+
+def _url_beside(url: str, name: str) -> str:
+    """URL of a file of this name in the folder of another, or below it."""
+    if asset_address(url) is not None:
+        raise UnsupportedError(
+            f"{without_query(url)} has planes in {name!r}, and an archive's assets are named by numbers; "
+            "give the URL of the object itself, or make references from a local copy of all, with url_for"
+        )
+    parts = name.split("/")
+    if not name or "\\" in name or ":" in name or not {"", ".", ".."}.isdisjoint(parts):
+        raise UnsupportedError(
+            f"{without_query(url)} has planes in {name!r}, outside its folder; put all files into one folder"
+        )
+    split = urlsplit(url)
+    return urlunsplit((split.scheme, split.netloc, f"{split.path.rpartition('/')[0]}/{quote(name)}", "", ""))

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from shadowzarr.errors import DamagedSourceError
-from shadowzarr.formats.tiff.ome_claims import check_ome, split
+from shadowzarr.formats.tiff.ome_claims import check_ome, count_images, split, with_uuid
 
 HEAD = '<OME xmlns="http://www.openmicroscopy.org/Schemas/OME/2016-06">'
 
@@ -15,13 +15,20 @@ def ome(inside: str, **sizes: object) -> str:
 
 
 def test_names_of_files() -> None:
-    data = "".join(f'<TiffData IFD="0"><UUID FileName="{name}">x</UUID></TiffData>' for name in "aba")
-    assert check_ome(ome(data)) == ("a", "b")
+    data = "".join(f'<TiffData IFD="0"><UUID FileName="{name}">id-{name}</UUID></TiffData>' for name in "aba")
+    assert check_ome(ome(data)) == {"a": "id-a", "b": "id-b"}
+    assert check_ome(ome(data).replace("<OME ", '<OME UUID="id-a" ', 1)) == {"b": "id-b"}
+    assert check_ome(with_uuid(ome(data), "id-b")) == {"a": "id-a"}
+
+
+def test_images_are_counted() -> None:
+    assert count_images(ome("")) == 1
+    assert count_images(ome("").replace("</OME>", "<Image/></OME>")) == 2
 
 
 @pytest.mark.parametrize("text", ["", "no XML", f"{HEAD}<Image>"])
 def test_what_is_no_xml_is_left_to_tifffile(text: str) -> None:
-    assert check_ome(text) == ()
+    assert check_ome(text) == {}
 
 
 @pytest.mark.parametrize(
@@ -58,7 +65,7 @@ def test_claims_that_are_no_numbers(xml: str) -> None:
 def test_entities_that_expand_are_refused() -> None:
     bomb = "".join(f'<!ENTITY e{n} "{f"&e{n - 1};" * 20}">' for n in range(1, 12))
     xml = f'<!DOCTYPE OME [<!ENTITY e0 "xxxxxxxxxx">{bomb}]>{HEAD}&e11;</OME>'
-    assert check_ome(xml) == ()
+    assert check_ome(xml) == {}
 
 
 def test_files_inside_the_folder_and_elsewhere(tmp_path: Path) -> None:

@@ -3,7 +3,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import tifffile
-from tiff_features import ome_set, smooth, tables_of_their_own
+from tiff_features import ome_set, ome_xml, smooth, tables_of_their_own
 from tiff_reading import ReadBack, assert_same
 
 from shadowzarr.errors import (
@@ -101,11 +101,55 @@ def test_a_file_that_is_replaced(path: Path) -> None:
             generate_rfs_tiff(server.url(path.name), progress=replace)
 
 
-def test_a_set_of_several_files_at_a_url_is_refused(path: Path) -> None:
+@pytest.mark.parametrize("other", [{}, {"compression": "zlib"}, {"byteorder": ">"}])
+def test_a_set_of_several_files_at_a_url(path: Path, other: dict[str, object]) -> None:
+    """tifffile joins files of a folder only; at a URL it shows the planes of the others as 0."""
+    ome_set(path, other=other)
+    with RangeServer(path.parent) as server:
+        back = assert_same(path, ReadBack(server.url(path.name)))
+        assert sorted(back.rfs["sources"]) == sorted(
+            server.url(name) for name in (path.name, "other1.ome.tif", "other2.ome.tif")
+        )
+    assert bool(back.converted()) == bool(other)
+
+
+def test_a_file_of_a_set_that_is_not_at_its_url_reads_as_zero(path: Path) -> None:
     ome_set(path)
+    path.with_name("other1.ome.tif").unlink()
+    with RangeServer(path.parent) as server:
+        back = assert_same(path, ReadBack(server.url(path.name)))
+    assert back.converted()["/0"].startswith("1 of 3 pages are not there")
+
+
+def test_a_set_is_read_from_any_of_its_files(path: Path) -> None:
+    ome_set(path)
+    other = path.with_name("other2.ome.tif")
+    with RangeServer(path.parent) as server:
+        assert_same(other, ReadBack(server.url(other.name)))
+
+
+@pytest.mark.parametrize("name", ["../b.tif", "http://h/b.tif", "/b.tif", "sub/../../b.tif", "..\\b.tif"])
+def test_a_set_is_never_looked_for_elsewhere(path: Path, name: str) -> None:
+    tifffile.imwrite(path, smooth(20, 30), description=ome_xml([path.name, name], 0), metadata=None)
+    with RangeServer(path.parent) as server:
+        with pytest.raises(UnsupportedError, match="outside its folder"):
+            generate_rfs_tiff(server.url(path.name))
+        assert server.log.count() == server.log.count(f"*{path.name}") > 0
+
+
+def test_a_set_whose_files_hold_different_images_is_refused(path: Path) -> None:
+    """tifffile shows the images that a file has planes of, so that they cannot be told apart by number."""
+    names = [path.name, "other1.ome.tif"]
+    for number, name in enumerate(names):
+        xml = ome_xml(names[:1], number)
+        image = xml[xml.index("<Image") : xml.index("</OME>")]
+        second = image.replace(names[0], names[1]).replace("000</UUID>", "001</UUID>")
+        description = xml.replace(image, image + second)
+        tifffile.imwrite(path.with_name(name), smooth(20, 30), description=description, metadata=None)
+    assert ReadBack(path).arrays() == ["0", "1"]
     with (
         RangeServer(path.parent) as server,
-        pytest.raises(UnsupportedError, match="one of 3 files of an OME-TIFF.*with url_for"),
+        pytest.raises(UnsupportedError, match="some hold no plane of an image.*with url_for"),
     ):
         generate_rfs_tiff(server.url(path.name))
 
