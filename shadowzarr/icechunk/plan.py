@@ -145,8 +145,8 @@ def _nodes(rfs: Rfs, locator: Locator) -> Iterator[tuple[str, dict[str, Any]]]:
         raise InvalidReferencesError(f"the references have no {METADATA_NAME} at their root")
     keys = (key for key in rfs["refs"] if key == METADATA_NAME or key.endswith(f"/{METADATA_NAME}"))
     for key in sorted(keys, key=lambda key: key.count("/")):
-        path = key.removesuffix(METADATA_NAME).rstrip("/")
-        if path and not _is_name(path):
+        path = "" if key == METADATA_NAME else key.removesuffix(f"/{METADATA_NAME}")
+        if key != METADATA_NAME and not _is_name(path):
             raise UnsupportedError(f"Icechunk takes no node that is named {'/' + path!r}")
         metadata: dict[str, Any] = json.loads(served.get(key) or b"{}")
         metadata.pop("consolidated_metadata", None)

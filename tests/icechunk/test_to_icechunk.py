@@ -114,6 +114,23 @@ def test_a_short_last_chunk_is_padded_and_written(raw, tmp_path, new_session):
     assert zarr.open_array(session.store, path="a", mode="r")[:].tolist() == list(range(95))
 
 
+def test_an_array_without_axes_and_chunks_far_apart(tmp_path, new_session):
+    path = tmp_path / "x.bin"
+    path.write_bytes(np.arange(10, dtype="<i4").tobytes())
+    builder = RfsBuilder()
+    options = {"data_type": "int32", "codecs": [BYTES_CODEC], "fill_value": -1}
+    builder.add_array("point", shape=(), chunk_shape=(), **options)
+    builder.add_chunk("point", (), str(path), 12, 4)
+    builder.add_array("far", shape=(100, 100), chunk_shape=(1, 1), **options)
+    for place in ((0, 0), (99, 99), (50, 3)):
+        builder.add_chunk("far", place, str(path), place[0] // 50 * 4, 4)
+    session = new_session(tmp_path / "repo", path.as_uri())
+    assert rfs_to_icechunk(builder.build(), session).virtual_chunks == 4
+    assert zarr.open_array(session.store, path="point", mode="r")[()] == 3
+    far = zarr.open_array(session.store, path="far", mode="r")
+    assert [far[0, 0], far[99, 99], far[50, 3], far[1, 1]] == [0, 1, 1, -1]
+
+
 def test_a_whole_file_and_files_in_turns(tmp_path, new_session):
     builder = RfsBuilder()
     builder.add_array(
@@ -314,7 +331,7 @@ class TestRefusedBeforeAnythingIsWritten:
             rfs_to_icechunk(builder.build(), session)
         assert not session.has_uncommitted_changes
 
-    @pytest.mark.parametrize("name", ["..", "a/./b", "\udcff"])
+    @pytest.mark.parametrize("name", ["..", "a/./b", "a/", "\udcff"])
     def test_names_that_icechunk_does_not_take(self, name, tmp_path, new_session):
         builder = RfsBuilder()
         rfs = builder.build()

@@ -183,6 +183,26 @@ def test_without_nan_the_plain_store_will_do(tmp_path):
         assert list(differences(io.read(), NWBZarrIO(store, mode="r").read())) == []
 
 
+@pytest.mark.filterwarnings("ignore")  # old files make pynwb and hdmf warn
+@pytest.mark.parametrize(
+    "name",
+    [
+        "pynwb/1.1.2_nwbfile.nwb",
+        "pynwb/2.1.0_nwbfile_with_extension.nwb",
+        "hdmf-zarr/sub_anm00239123_ses_20170627T093549_ecephys_and_ogen.nwb",
+    ],
+)
+def test_real_files_out_of_a_repository(name, shared, tmp_path):
+    pytest.importorskip("hdmf_zarr")
+    from pynwb import NWBHDF5IO
+
+    path = shared / "corpus" / "nwb" / name
+    store = icechunk_store(tmp_path / "repo", path, generate_rfs(path), group="x")
+    with NWBHDF5IO(path, "r") as io:
+        has_ids = "object_id" in io._file.attrs
+        assert list(differences(io.read(), read_nwb(store, group="x"), has_ids=has_ids)) == []
+
+
 def test_places_that_hold_no_nwb_file(behaviour, tmp_path):
     with pytest.raises(InvalidReferencesError, match="is an HDF5 file, not references"):
         read_nwb(behaviour[0])
