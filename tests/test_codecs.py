@@ -6,10 +6,11 @@ import pytest
 import zarr
 from hypothesis import given
 from hypothesis import strategies as st
+from zarr.errors import UnknownCodecError
 from zarr.registry import get_codec_class
 from zarr.storage import MemoryStore, WrapperStore
 
-from shadowzarr.codecs import PARTIAL_BYTES, Block, PartialBytesCodec
+from shadowzarr.codecs import PARTIAL_BYTES, Block, PartialBytesCodec, register_named
 
 SHAPE, CHUNKS = (20, 7), (6, 4)
 
@@ -149,3 +150,18 @@ def test_block_covers_what_is_selected(shape, data):
 )
 def test_block_of_anything_else(selection):
     assert Block.from_selection(selection, (4, 4)) is None
+
+
+def test_codecs_of_imagecodecs_are_registered_where_nothing_announces_them(monkeypatch):
+    imagecodecs = pytest.importorskip("imagecodecs.zarr")
+    registered = []
+
+    def unknown(name):
+        raise UnknownCodecError(name)
+
+    monkeypatch.setattr("shadowzarr.codecs.get_codec_class", unknown)
+    monkeypatch.setattr(imagecodecs, "register_codecs", lambda names, verbose: registered.extend(names))
+    register_named(
+        [{"name": "bytes"}, {"name": "imagecodecs_lzw", "configuration": {}}, "imagecodecs_png", 7]
+    )
+    assert registered == ["lzw", "png"]

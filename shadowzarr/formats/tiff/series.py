@@ -32,6 +32,9 @@ MOST_SEGMENT = 2**31
 """Bytes of a decoded segment, above which no reader can be expected to hold one."""
 
 
+_NOWHERE = "a page has no place in the file, and tifffile shows other bytes of the file for it"
+
+
 @dataclass(frozen=True, slots=True)
 class LevelPlan:
     """An array of the document.
@@ -97,7 +100,9 @@ def _run_plan(level: Any, page: PageLayout, files: StoredFiles, start: int) -> L
     """A level that lies in the file in one piece; its pages may have no directories of their own."""
     file, itemsize = files.of(level.keyframe.parent), level.keyframe.dtype.itemsize
     total = math.prod(map(int, level.shape)) * itemsize
-    if start < 1 or start + total > file.size:
+    if start < 1:
+        raise CannotRepresentError(_NOWHERE)
+    if start + total > file.size:
         raise CannotRepresentError(
             f"its values would be bytes {start:,} to {start + total:,} of a file of {file.size:,}: the file "
             "is truncated or damaged"
@@ -119,9 +124,7 @@ def _whole_pages_plan(level: Any, layout: PageLayout, pages: LevelPages) -> Leve
         )
     strips = read_segments(pages.pages, math.prod(layout.grid))
     if not bool(strips.offsets[:, 0].all()):
-        raise CannotRepresentError(
-            "a page has no place in the file; tifffile shows the head of the file for it"
-        )
+        raise CannotRepresentError(_NOWHERE)
     needed = pieces_nbytes(layout, row_nbytes(segment_form(keyframe, layout)))
     whole = in_one_piece(strips, needed)
     if not bool(whole.all()):
@@ -215,6 +218,8 @@ def _codecs(level: Any, layout: PageLayout, form: SegmentForm, trial: _Trial) ->
     x_axis = -1 if column is None else column - len(level.shape)
     is_planar = level.keyframe.planarconfig != 1 and level.keyframe.samplesperpixel > 1
     chains = codec_chains(form, x_axis=x_axis, is_jfif=bool(level.keyframe.is_jfif), planar=is_planar)
+    if layout.is_whole and is_plain(chains[0]):
+        return chains[0]
     if math.prod(trial.shape) * level.keyframe.dtype.itemsize > MOST_TRIED:
         return next(chain for chain in chains if is_exact(chain) or is_own(chain))
     samples = trial.samples()

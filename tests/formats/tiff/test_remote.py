@@ -160,3 +160,13 @@ def test_references_to_where_the_files_will_be(path: Path) -> None:
         back = ReadBack(path, url_for=lambda file: server.url(Path(file).name))
         assert_same(path, back)
         assert server.log.count() > 0
+
+
+def test_values_of_uncompressed_pages_are_not_read(path: Path) -> None:
+    with tifffile.TiffWriter(path) as file:
+        for number in range(6):
+            file.write(np.full((1000, 900), number, "u2"), metadata=None, contiguous=False)
+    events: list[GenerationEvent] = []
+    with RangeServer(path.parent) as server:
+        generate_rfs_tiff(server.url(path.name), progress=events.append)
+    assert events[-1].bytes_read < path.stat().st_size / 10
