@@ -31,7 +31,9 @@ _MAX_WINDOW = 64 * 2**10
 _Places = npt.NDArray[np.int64]
 
 
-def plan_batch(ranges: Sequence[FileRange], *, size: int, spare: int = 0) -> list[FileRange]:
+def plan_batch(
+    ranges: Sequence[FileRange], *, size: int, spare: int = 0, gaps: int | None = None
+) -> list[FileRange]:
     """Plan the requests of a round.
 
     Parameters
@@ -41,7 +43,9 @@ def plan_batch(ranges: Sequence[FileRange], *, size: int, spare: int = 0) -> lis
     size : int
         Bytes of the file.
     spare : int, optional
-        Bytes that may be read beside what is wanted and `GAP_SHARE` of it.
+        Bytes that may be read beside what is wanted and ``gaps``.
+    gaps : int, optional
+        Bytes in gaps that may be read; `GAP_SHARE` of what is wanted by default.
 
     Returns
     -------
@@ -52,9 +56,9 @@ def plan_batch(ranges: Sequence[FileRange], *, size: int, spare: int = 0) -> lis
         return []
     pairs = np.array([(each.offset, each.length) for each in ranges], np.int64)
     starts, stops = _united(pairs[:, 0], pairs[:, 0] + pairs[:, 1])
-    asked = int((stops - starts).sum())
+    gaps = int(GAP_SHARE * int((stops - starts).sum())) if gaps is None else gaps
     starts, stops = _widened(starts, stops, size, spare // 2)
-    starts, stops = _joined(starts, stops, spare // 2 + int(GAP_SHARE * asked))
+    starts, stops = _joined(starts, stops, spare // 2 + gaps)
     return [each for run in zip(starts.tolist(), stops.tolist(), strict=True) for each in _cut(*run)]
 
 

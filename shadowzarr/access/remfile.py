@@ -146,7 +146,9 @@ class Remfile(io.RawIOBase):
         self._position += count
         return count
 
-    def prefetch(self, ranges: Sequence[FileRange], *, spare: int | None = None) -> None:
+    def prefetch(
+        self, ranges: Sequence[FileRange], *, spare: int | None = None, gaps: int | None = None
+    ) -> None:
         """Read ranges in one parallel round and keep them; those at hand already are left out.
 
         What is read beside them is bounded; see `batches.plan_batch`. Not to be called while h5py reads this
@@ -156,8 +158,9 @@ class Remfile(io.RawIOBase):
         ----------
         ranges : sequence of FileRange
             In any order; cut at the end of the file.
-        spare : int, optional
-            Bytes that may be read beside them; some blocks by default.
+        spare, gaps : int, optional
+            Bytes that may be read beside them, and in gaps between them; see `batches.plan_batch`. Some
+            blocks by default, and a share of what is missing.
 
         Raises
         ------
@@ -167,7 +170,8 @@ class Remfile(io.RawIOBase):
         self._check_open()
         missing = [self._missing(self._cut(each)) for each in ranges]
         spare = _SPARE_BLOCKS * self._block_size if spare is None else spare
-        wanted = plan_batch([each for each in missing if each.length], size=self._size, spare=spare)
+        missing = [each for each in missing if each.length]
+        wanted = plan_batch(missing, size=self._size, spare=spare, gaps=gaps)
         if wanted:
             self._prefetched.add(wanted, self._round(wanted))
 

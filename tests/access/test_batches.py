@@ -29,6 +29,8 @@ def test_the_smallest_gaps_are_read_first():
     ranges = [(0, 100), (110, 100), (230, 100), (380, 100)]  # gaps of 10, 20 and 50
     assert plan(ranges) == [(0, 330), (380, 100)]  # 60 bytes are to spare
     assert plan([(0, 100), (161, 100)]) == [(0, 100), (161, 100)]
+    assert plan(ranges, gaps=0) == ranges
+    assert plan(ranges, gaps=80) == [(0, 480)]
 
 
 def test_a_large_gap_is_not_read_however_much_there_is_to_spare():

@@ -102,6 +102,17 @@ def is_contiguous(graph: Graph, layout: bytes) -> bool:
         return False
 
 
+def read_few(graph: Graph, layout: bytes) -> Walk[None]:
+    """Read values in one piece that are so few that they are held, whatever they are.
+
+    Their type may be in a later block of the header.
+    """
+    found = parse_layout(layout, field_sizes(graph.superblock))
+    is_contiguous = found.layout_class == "contiguous"
+    if is_contiguous and found.address is not None and 0 < found.size < INLINE_BELOW:
+        yield [FileRange(graph.base + found.address, found.size)]
+
+
 def _follow_fill(graph: Graph, bodies: Bodies, datatype: Datatype) -> None:
     """Have the collections read that a fill value points into."""
     for kind in (m.OLD_FILL, m.FILL):

@@ -26,6 +26,11 @@ class NotUnderstoodError(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
+class NearRange(FileRange):
+    """A range around which there is likely to be more of what will be wanted."""
+
+
+@dataclass(frozen=True, slots=True)
 class Sizes:
     """Bytes of an address and of a length."""
 

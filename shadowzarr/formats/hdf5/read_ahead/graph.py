@@ -62,6 +62,10 @@ class Graph:
         """Begin a walk beside the others."""
         self.started.append(walk)
 
+    def knows(self, place: int) -> bool:
+        """Whether a walk was at a node."""
+        return place in self._known
+
     def is_new(self, place: int) -> bool:
         """Whether no walk was at a node yet; from now on one was."""
         if place in self._known:

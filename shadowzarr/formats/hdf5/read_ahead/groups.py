@@ -6,7 +6,7 @@ Names stay in the heap: HDF5 will read them, and the walk needs addresses alone.
 from __future__ import annotations
 
 from ....refs.byte_range import FileRange
-from .fields import NotUnderstoodError, Walk, address, expect, number
+from .fields import NearRange, NotUnderstoodError, Walk, address, expect, number
 from .superblock import Superblock
 
 HEAP_FIRST_READ = 512
@@ -25,7 +25,7 @@ Member = tuple[int, tuple[int, int] | None]
 def read_local_heap(place: int, superblock: Superblock) -> Walk[None]:
     """A local heap and its data."""
     sizes, base = superblock.sizes, superblock.base
-    (data,) = yield [FileRange(base + place, HEAP_FIRST_READ)]
+    (data,) = yield [NearRange(base + place, HEAP_FIRST_READ)]
     expect(data, b"HEAP")
     length, segment = number(data, 8, sizes.length), address(data, 8 + 2 * sizes.length, sizes)
     if segment is None or length > MAX_HEAP_BYTES:
@@ -38,7 +38,7 @@ def read_members(place: int, superblock: Superblock) -> Walk[list[Member]]:
     base = superblock.base
     nodes, known = [place], {place}
     for _ in range(_MAX_LEVELS):
-        read = yield [FileRange(base + node, _node_bytes(superblock)) for node in nodes]
+        read = yield [NearRange(base + node, _node_bytes(superblock)) for node in nodes]
         levels = {number(data, 5, 1) for data in read}
         nodes = [child for data in read for child in _children(data, superblock) if child not in known]
         known.update(nodes)
@@ -46,7 +46,7 @@ def read_members(place: int, superblock: Superblock) -> Walk[list[Member]]:
             break
     if not nodes:
         return []
-    tables = yield [FileRange(base + node, _table_bytes(superblock)) for node in nodes]
+    tables = yield [NearRange(base + node, _table_bytes(superblock)) for node in nodes]
     return [member for data in tables for member in _members(data, superblock)]
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 import struct
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from .fields import NotUnderstoodError, Sizes, address, number
 
@@ -58,8 +59,7 @@ class Shared:
     heap_id: bytes = b""
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+class Part(NamedTuple):
     """A datatype or dataspace inside an attribute message.
 
     Attributes
@@ -74,8 +74,7 @@ class Part:
     is_shared: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Attribute:
+class Attribute(NamedTuple):
     """An attribute message.
 
     Attributes

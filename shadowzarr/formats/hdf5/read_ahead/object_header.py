@@ -6,7 +6,7 @@ The messages of an object, undecoded; what is in them is the subject of `message
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from ....refs.byte_range import FileRange
 from .fields import NotUnderstoodError, Sizes, Walk, address, number
@@ -24,8 +24,7 @@ _TIMES, _PHASES, _ORDERED = 0x20, 0x10, 0x04
 _CHECKSUM = 4
 
 
-@dataclass(frozen=True, slots=True)
-class Message:
+class Message(NamedTuple):
     """One message of an object header.
 
     Attributes

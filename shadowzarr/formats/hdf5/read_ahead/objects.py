@@ -7,7 +7,7 @@ import contextlib
 from ....refs.byte_range import FileRange
 from . import messages as m
 from .btree_v2 import read_records
-from .datasets import is_contiguous, walk_dataset
+from .datasets import is_contiguous, read_few, walk_dataset
 from .datatypes import parse_datatype
 from .fields import NOT_UNDERSTOOD, NotUnderstoodError, Walk, address, expect, number
 from .fractal_heap import FractalHeap, read_heap, read_object
@@ -104,13 +104,22 @@ def _walk_object(graph: Graph, place: int) -> Walk[None]:
     def hear(messages: list[Message]) -> None:
         """Follow what does not have to wait for the rest of the header."""
         for message in messages:
-            if message.kind not in _BODIES:
-                _try_to_follow(graph, message)
-            elif not message.is_shared:
-                bodies.setdefault(message.kind, message.data)
-        if not begun and set(bodies) >= _IN_ONE_PIECE and is_contiguous(graph, bodies[m.LAYOUT]):
-            begun.update(bodies)
-            graph.start(walk_dataset(graph, place, dict(bodies)))
+            if message.kind in _BODIES:
+                if not message.is_shared:
+                    bodies.setdefault(message.kind, message.data)
+                continue
+            try:
+                _follow_message(graph, message)
+            except NOT_UNDERSTOOD:
+                continue  # the message alone is left to HDF5
+        if begun or m.LAYOUT not in bodies:
+            return
+        if bodies.keys() >= _IN_ONE_PIECE:
+            if is_contiguous(graph, bodies[m.LAYOUT]):
+                begun.update(bodies)
+                graph.start(walk_dataset(graph, place, dict(bodies)))
+        else:
+            graph.start(read_few(graph, bodies[m.LAYOUT]))
 
     for message in (yield from read_header(place, graph.base, graph.sizes, hear=hear)):
         if message.kind in _BODIES and message.is_shared:
@@ -120,14 +129,13 @@ def _walk_object(graph: Graph, place: int) -> Walk[None]:
         graph.start(walk_dataset(graph, place, bodies))
 
 
-def _try_to_follow(graph: Graph, message: Message) -> None:
-    with contextlib.suppress(*NOT_UNDERSTOOD):  # the message alone is left to HDF5
-        _follow_message(graph, message)
-
-
 def _follow_message(graph: Graph, message: Message) -> None:
     """Start what a message of a group, or an attribute, leads to."""
     match message.kind:
+        case m.ATTRIBUTE if message.is_shared:
+            graph.start(_walk_shared_attribute(graph, message))
+        case m.ATTRIBUTE:
+            _follow_attribute(graph, message.data)
         case m.SYMBOL_TABLE:
             table = m.parse_symbol_table(message.data, graph.sizes)
             if table is not None:
@@ -142,10 +150,6 @@ def _follow_message(graph: Graph, message: Message) -> None:
             attributes = m.parse_attribute_info(message.data, graph.sizes)
             if attributes is not None:
                 graph.start(_walk_attributes(graph, attributes))
-        case m.ATTRIBUTE if message.is_shared:
-            graph.start(_walk_shared_attribute(graph, message))
-        case m.ATTRIBUTE:
-            _follow_attribute(graph, message.data)
 
 
 def _start_group(graph: Graph, table: tuple[int, int]) -> None:

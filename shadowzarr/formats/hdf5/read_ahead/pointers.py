@@ -51,14 +51,24 @@ def follow(graph: Graph, raw: bytes, datatype: Datatype) -> None:
     """
     if not datatype.pointers or not datatype.size:
         return
-    found: dict[int, _Collection] = {}
     count = len(raw) // datatype.size
+    if count == 1 and _is_known(graph, raw, datatype):
+        return
+    found: dict[int, _Collection] = {}
     find = _find_few if count <= _FEW else _find
     for pointer in datatype.pointers:
         find(found, raw, datatype.size, pointer, graph.sizes)
     for place, collection in found.items():
         if graph.is_new(place) or collection.nested:
             graph.start(_walk_collection(graph, place, collection))
+
+
+def _is_known(graph: Graph, raw: bytes, datatype: Datatype) -> bool:
+    """Whether one element, as in most attributes, is text in a collection that was met before."""
+    pointer = datatype.pointers[0]
+    if len(datatype.pointers) > 1 or pointer.item is None or pointer.item.pointers:
+        return False
+    return graph.knows(number(raw, pointer.offset + _LENGTH, graph.sizes.address))
 
 
 def _walk_collection(graph: Graph, place: int, collection: _Collection) -> Walk[None]:

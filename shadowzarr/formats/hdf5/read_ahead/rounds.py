@@ -10,11 +10,20 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from ....access.batches import GAP_SHARE
 from ....refs.byte_range import FileRange
 from ..chunk_index import IndexRefusedError
-from .fields import NOT_UNDERSTOOD, Walk
+from .fields import NOT_UNDERSTOOD, NearRange, Walk
 from .graph import Graph
 from .pages import in_pages
+
+AROUND = 1536
+"""Bytes on either side of a group's node that are read with it.
+
+HDF5 hands out space for metadata in blocks of 2,048 bytes (``H5Pset_meta_block_size``), so that what is near
+such a node are mostly nodes of the group's members. With so many bytes 3,000 small objects take the fewest
+requests for less than 1.3 times the bytes that HDF5 reads.
+"""
 
 
 class Bytes(Protocol):
@@ -24,8 +33,8 @@ class Bytes(Protocol):
         """The bytes of a range inside the file, or None when a request is needed."""
         ...
 
-    def prefetch(self, ranges: Sequence[FileRange]) -> None:
-        """Have ranges at hand, with one parallel round of requests."""
+    def prefetch(self, ranges: Sequence[FileRange], *, gaps: int | None = None) -> None:
+        """Have ranges at hand, with one parallel round of requests; ``gaps`` is as for `plan_batch`."""
         ...
 
 
@@ -104,6 +113,7 @@ class Rounds:
         self._graph, self._source, self._limits, self._report = graph, source, limits, report
         self._also = list(also)
         self._waiting: list[Waiting] = []
+        self._gaps = self._debt = 0
         self.tally = Tally()
 
     def run(self) -> Tally:
@@ -115,7 +125,7 @@ class Rounds:
             if not self._has_room(wanted):
                 self.tally.is_complete = False
                 break
-            self._source.prefetch([*wanted, *self._also])
+            self._source.prefetch([*wanted, *self._also], gaps=self._gaps)
             self._also = []
             self.tally.levels += 1
             self.tally.nbytes += sum(each.length for each in wanted)
@@ -163,9 +173,24 @@ class Rounds:
         return FileRange(start, max(0, min(wanted.stop, size) - start))
 
     def _missing(self, waiting: list[Waiting]) -> list[FileRange]:
-        asked = {self._cut(each) for _, ranges in waiting for each in ranges}
-        wanted = [each for each in asked if self._source.at_hand(each) is None]
+        asked = {each for _, ranges in waiting for each in ranges}
+        missing = [each for each in asked if self._source.at_hand(self._cut(each)) is None]
+        wanted = missing if self._graph.page else [self._with_surroundings(each) for each in missing]
+        self._share_out(sum(each.length for each in missing), sum(each.length for each in wanted))
         return [self._cut(each) for each in in_pages(wanted, self._graph.page, self._graph.base)]
+
+    def _with_surroundings(self, wanted: FileRange) -> FileRange:
+        if not isinstance(wanted, NearRange):
+            return wanted
+        start = max(0, wanted.offset - AROUND)
+        return FileRange(start, wanted.stop + AROUND - start)
+
+    def _share_out(self, missing: int, wanted: int) -> None:
+        """Decide how many bytes in gaps are read: the usual share, once that has paid for surroundings."""
+        allowed = int(GAP_SHARE * missing)
+        self._debt += wanted - missing
+        self._gaps = max(0, allowed - self._debt)
+        self._debt = max(0, self._debt - allowed)
 
     def _has_room(self, wanted: list[FileRange]) -> bool:
         limits, tally = self._limits, self.tally

@@ -47,7 +47,7 @@ class Memory:
         part = self._fetched[wanted.offset : wanted.stop]
         return self.content[wanted.offset : wanted.stop] if all(part) else None
 
-    def prefetch(self, ranges):
+    def prefetch(self, ranges, gaps=0):
         self.rounds.append(sorted((each.offset, each.length) for each in ranges))
         self._mark(ranges)
 

@@ -27,7 +27,7 @@ class AtHand:
         self.nbytes += wanted.length
         return self.content[wanted.offset : wanted.stop]
 
-    def prefetch(self, ranges):
+    def prefetch(self, ranges, gaps=0):
         raise AssertionError("everything is at hand")
 
 

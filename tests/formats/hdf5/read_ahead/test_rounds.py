@@ -2,11 +2,12 @@
 
 import pytest
 
+from shadowzarr.access.batches import GAP_SHARE
 from shadowzarr.formats.hdf5.chunk_index import DamagedIndexError
-from shadowzarr.formats.hdf5.read_ahead.fields import NotUnderstoodError
+from shadowzarr.formats.hdf5.read_ahead.fields import NearRange, NotUnderstoodError
 from shadowzarr.formats.hdf5.read_ahead.graph import Graph, together
 from shadowzarr.formats.hdf5.read_ahead.pages import MAX_PAGE, in_pages
-from shadowzarr.formats.hdf5.read_ahead.rounds import Limits, Rounds
+from shadowzarr.formats.hdf5.read_ahead.rounds import AROUND, Limits, Rounds
 from shadowzarr.formats.hdf5.read_ahead.superblock import Superblock
 
 from .nodes import SIZES, Memory, drive, ranges
@@ -116,3 +117,59 @@ def test_no_pages(page):
 def test_many_large_pages_are_not_read_for_a_few_bytes():
     wanted = ranges(*((k * MAX_PAGE, 10) for k in range(20)))
     assert in_pages(wanted, MAX_PAGE, 0) == wanted
+
+
+class Large(Memory):
+    """Keeps how many bytes in gaps each round may read."""
+
+    def __init__(self):
+        super().__init__(bytes(100_000))
+        self.gaps = []
+
+    def prefetch(self, ranges, gaps=0):
+        super().prefetch(ranges)
+        self.gaps.append(gaps)
+
+
+def run_large(*walks, page=0):
+    memory = Large()
+    graph = Graph(Superblock(base=0, sizes=SIZES, root=0), len(memory.content))
+    graph.page = page
+    graph.started.extend(walks)
+    Rounds(graph, memory, Limits(), lambda _: None).run()
+    return memory
+
+
+def near(*places, length=100):
+    for place in places:
+        assert len((yield [NearRange(place, length)])[0]) == min(length, 100_000 - place)
+
+
+def test_what_is_around_a_node_comes_with_it():
+    memory = run_large(near(50_000, 200, 99_950), chain(20))
+    assert memory.rounds == [
+        [(20, 1), (50_000 - AROUND, 100 + 2 * AROUND)],
+        [(0, 300 + AROUND)],
+        [(99_950 - AROUND, AROUND + 50)],
+    ]
+    assert run_large(near(50_000, 50_600, 49_000)).rounds == [[(50_000 - AROUND, 100 + 2 * AROUND)]]
+
+
+def test_pages_of_metadata_need_no_more_around_them():
+    assert run_large(near(50_000), page=512).rounds == [[(49_664, 512)]]
+
+
+def test_surroundings_are_paid_for_by_gaps():
+    def wide(place, length):
+        yield ranges((place, length))
+
+    assert run_large(wide(0, 50_000)).gaps == [int(GAP_SHARE * 50_000)]
+    owed = 2 * AROUND - int(GAP_SHARE * 100)
+
+    def later():
+        yield [NearRange(5000, 100)]
+        for place in range(10_000, 50_000, 10_000):
+            assert len((yield ranges((place, 10_000)))[0]) == 10_000
+
+    allowed = int(GAP_SHARE * 10_000)
+    assert run_large(later()).gaps == [0, 0, 0, 3 * allowed - owed, allowed]
