@@ -28,6 +28,16 @@ def _functions() -> tuple[Any, Any] | None:
     return found
 
 
+@cache
+def _get_chunk_options() -> Any:
+    try:
+        function = ctypes.CDLL(h5p.__file__).H5Pget_chunk_opts
+    except (OSError, AttributeError):
+        return None
+    function.argtypes, function.restype = [ctypes.c_int64, ctypes.POINTER(ctypes.c_uint)], ctypes.c_int
+    return function
+
+
 def get_fill_value(properties: h5p.PropDCID, tid: h5t.TypeID) -> bytes:
     """A fill value in a datatype, as the C library gives it.
 
@@ -67,11 +77,9 @@ def leaves_edges_unfiltered(properties: h5p.PropDCID) -> bool:
 
     HDF5 says so of the dataset (``H5D_CHUNK_DONT_FILTER_PARTIAL_CHUNKS``) and not in their filter masks.
     """
-    try:
-        function = ctypes.CDLL(h5p.__file__).H5Pget_chunk_opts
-    except (OSError, AttributeError):
+    function = _get_chunk_options()
+    if function is None:
         return False
-    function.argtypes, function.restype = [ctypes.c_int64, ctypes.POINTER(ctypes.c_uint)], ctypes.c_int
     options = ctypes.c_uint(0)
     with phil:
         is_known = function(properties.id, ctypes.byref(options)) >= 0

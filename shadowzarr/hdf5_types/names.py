@@ -34,7 +34,11 @@ def text_to_name(text: str) -> bytes:
 
 def path_to_text(path: bytes) -> str:
     """A path as it stands in JSON, each of its names by itself."""
-    return "/".join(map(name_to_text, path.split(b"/")))
+    try:
+        text = path.decode("utf-8")
+    except UnicodeDecodeError:
+        text = PREFIX
+    return "/".join(map(name_to_text, path.split(b"/"))) if PREFIX in text else text
 
 
 def text_to_path(text: str) -> bytes:

@@ -13,12 +13,12 @@ from typing import Any
 
 import h5py
 import numpy as np
-from h5py import h5a, h5t
 
-from .forms import refuse_misread
-from .object_names import decode_name, encode_name, is_unicode
-from .reasons import CannotRepresentError, reading
+from ...hdf5_types.spaces import NULL
+from .object_names import decode_name, is_unicode
+from .reasons import CannotRepresentError
 from .references import ReferenceResolver
+from .stored_attributes import StoredAttribute, StoredAttributes
 
 RESERVED = frozenset(
     {
@@ -33,6 +33,8 @@ RESERVED = frozenset(
     }
 )
 """Names that the convention uses for itself."""
+
+_DOUBLE = 8  # bytes
 
 
 @dataclass(slots=True)
@@ -52,14 +54,14 @@ class ConvertedAttributes:
 
 
 def convert_attributes(
-    item: h5py.Group | h5py.Dataset | h5py.Datatype, resolver: ReferenceResolver, nodes: Set[str]
+    stored: StoredAttributes, resolver: ReferenceResolver, nodes: Set[str]
 ) -> ConvertedAttributes:
-    """Read all attributes of an object; one that cannot be read costs the others nothing.
+    """Convert the attributes of an object.
 
     Parameters
     ----------
-    item : h5py.Group, h5py.Dataset or h5py.Datatype
-        The object.
+    stored : StoredAttributes
+        What was read.
     resolver : ReferenceResolver
         Paths of references.
     nodes : set of str
@@ -67,28 +69,16 @@ def convert_attributes(
         hdmf-zarr fails a whole file on one that leads nowhere.
     """
     found = ConvertedAttributes()
-    names: list[bytes] = []
-    try:
-        with reading("the rest of its attributes"):
-            h5a.iterate(item.id, lambda name, *_: names.append(name))
-    except CannotRepresentError as error:
-        found.skipped.append(("*", str(error)))
-    for name in sorted(names):
-        text = decode_name(name)
+    if stored.rest:
+        found.skipped.append(("*", stored.rest))
+    for attribute in stored.found:
+        name = decode_name(attribute.name)
         try:
-            _check_name(text)
-            found.values[text] = _resolved(item, text, resolver, nodes)
+            _check_name(name)
+            found.values[name] = _resolved(attribute, resolver, nodes)
         except CannotRepresentError as error:
-            found.skipped.append((text, str(error)))
+            found.skipped.append((name, str(error)))
     return found
-
-
-def _resolved(item: Any, name: str, resolver: ReferenceResolver, nodes: Set[str]) -> Any:
-    dangling = resolver.dangling
-    value = _convert(item, name, resolver, nodes)
-    if resolver.dangling != dangling:
-        raise CannotRepresentError("it refers to an object that is gone, or that is left out")
-    return value
 
 
 def _check_name(name: str) -> None:
@@ -98,40 +88,19 @@ def _check_name(name: str) -> None:
         raise CannotRepresentError("its name is not UTF-8")
 
 
-def _convert(item: Any, name: str, resolver: ReferenceResolver, nodes: Set[str]) -> Any:
-    with reading():
-        attribute = h5a.open(item.id, encode_name(name))
-        tid = attribute.get_type()
-        if attribute.shape is not None and tid.equal(h5t.STD_REF_OBJ):
-            addresses = np.zeros(attribute.shape, np.uint64)
-            attribute.read(addresses, mtype=h5t.STD_REF_OBJ)
-            return _references(resolver.paths(addresses).tolist(), nodes)
-        if tid.get_class() == h5t.OPAQUE and attribute.shape is not None:
-            return _opaque(attribute, tid)
-        refuse_misread(tid)
-        value = _value(item, name, attribute)
-    return to_json(value, resolver, nodes)
-
-
-def _value(item: Any, name: str, attribute: h5a.AttrID) -> Any:
-    """What h5py's attribute manager gives, text as bytes, without opening the attribute again."""
-    shape, dtype = attribute.shape, attribute.dtype
-    if shape is None or dtype.subdtype is not None:
-        return item.attrs[name]
-    values = np.zeros(shape, dtype)
-    attribute.read(values, mtype=h5t.py_create(dtype))
-    return values if values.ndim else values[()]
-
-
-def _opaque(attribute: h5a.AttrID, tid: h5t.TypeID) -> Any:
-    """Opaque values as bytes, read in their own type since HDF5 converts none with a tag."""
-    values = np.zeros(attribute.shape, f"V{tid.get_size()}")
-    attribute.read(values, mtype=tid)
-    return _bytes_of(values.tolist())
-
-
-def _bytes_of(values: Any) -> Any:
-    return [_bytes_of(value) for value in values] if isinstance(values, list) else bytes(values)
+def _resolved(attribute: StoredAttribute, resolver: ReferenceResolver, nodes: Set[str]) -> Any:
+    if attribute.reason:
+        raise CannotRepresentError(attribute.reason)
+    dangling = resolver.dangling
+    if isinstance(attribute.value, bytes | list):  # opaque
+        return attribute.value
+    if attribute.type is not None and attribute.type.is_object_reference and attribute.space is not NULL:
+        value = _references(resolver.paths(attribute.value).tolist(), nodes)
+    else:
+        value = to_json(attribute.value, resolver, nodes)
+    if resolver.dangling != dangling:
+        raise CannotRepresentError("it refers to an object that is gone, or that is left out")
+    return value
 
 
 def _references(paths: Any, nodes: Set[str]) -> Any:
@@ -170,17 +139,19 @@ def to_json(value: Any, resolver: ReferenceResolver, nodes: Set[str]) -> Any:
     CannotRepresentError
         For values that have no form.
     """
+    if isinstance(value, bytes):
+        return _text(bytes(value))
+    if isinstance(value, str):
+        return _text(value.encode("utf-8", "surrogateescape"))
     if isinstance(value, h5py.Empty):
         return None
     if isinstance(value, h5py.RegionReference):
         return _region(value, resolver, nodes)
     if isinstance(value, h5py.Reference):
         return _references(resolver.path_of(value), nodes)
-    if isinstance(value, str):
-        return _text(value.encode("utf-8", "surrogateescape"))
-    if isinstance(value, bytes):
-        return _text(bytes(value))
     if isinstance(value, np.ndarray):
+        if value.dtype.kind in "biuf" and value.dtype.itemsize <= _DOUBLE:
+            return value.tolist()
         if value.ndim:
             return [to_json(part, resolver, nodes) for part in value]
         return to_json(value[()], resolver, nodes)

@@ -31,7 +31,7 @@ def plan_copy(values: DatasetValues, budget: InlineBudget) -> ArrayPlan:
     target = packed_dtype(shown.base)
     check_parts(target)
     budget.check(values.written_elements() * shown.itemsize)
-    fill = narrowed(stored_fill(values.dataset.id.get_create_plist(), shown), target)
+    fill = narrowed(stored_fill(values.properties, shown), target)
     chunk_shape = (*values.chunk_shape, *shown.shape)
     plan = ArrayPlan(
         (*values.shape, *shown.shape),

@@ -17,6 +17,7 @@ from h5py import h5d, h5s, h5t
 
 from .dtypes import DType, flattened
 from .h5_chunk_utils import ChunkTable, chunk_locations, contiguous_offset, inline_chunk_shape
+from .opened_object import OpenedDataset
 from .reasons import CannotRepresentError, reading
 from .whole_chunks import check_whole
 
@@ -51,7 +52,7 @@ class DatasetValues:
 
     Parameters
     ----------
-    dataset : h5py.Dataset
+    opened : OpenedDataset
         The dataset.
     itemsize : int
         Bytes that an element needs in the document, about.
@@ -60,19 +61,24 @@ class DatasetValues:
         the dataset's own chunks are looked at.
     """
 
-    def __init__(self, dataset: h5py.Dataset, itemsize: int, check: Callable[[], None] | None = None) -> None:
-        self.dataset = dataset
+    def __init__(self, opened: OpenedDataset, itemsize: int, check: Callable[[], None] | None = None) -> None:
+        self._opened = opened
         self._check: Callable[[], None] | None = check or self._check_whole
-        self.dtype = flattened(dataset.dtype)
-        properties = dataset.id.get_create_plist()
-        self._layout = properties.get_layout()
-        self.shape: tuple[int, ...] = tuple(dataset.shape)
-        self._edges = tuple(properties.get_chunk()) if self._layout == h5d.CHUNKED else (1,) * len(self.shape)
+        self.tid, self.properties = opened.type.tid, opened.properties
+        self.dtype = flattened(opened.type.shown)
+        self.shape: tuple[int, ...] = opened.shape or ()
+        is_chunked = opened.layout == h5d.CHUNKED
+        self._edges = opened.edges if is_chunked else (1,) * len(self.shape)
         self.table: ChunkTable | None = None
-        if self._layout == h5d.CHUNKED:
+        if is_chunked:
             with reading("its chunks"):
-                self.table = chunk_locations(dataset.id)
+                self.table = chunk_locations(opened.id)
         self.chunk_shape = inline_chunk_shape(self.shape, self._edges, itemsize, TARGET_BYTES)
+
+    @property
+    def dataset(self) -> h5py.Dataset:
+        """The dataset as h5py shows it."""
+        return self._opened.shown
 
     def regions(self) -> Iterator[Region]:
         """The regions that were written, in order.
@@ -108,13 +114,13 @@ class DatasetValues:
 
     def _check_whole(self) -> None:
         if self.table is not None:
-            check_whole(self.dataset, self.table)
+            check_whole(self._opened, self.table)
 
     def _is_written(self) -> bool:
-        if self._layout == h5d.CHUNKED:
+        if self._opened.layout == h5d.CHUNKED:
             return self.table is not None and len(self.table) > 0
-        if self._layout == h5d.CONTIGUOUS and not self.dataset.id.get_create_plist().get_external_count():
-            return contiguous_offset(self.dataset.id) is not None
+        if self._opened.layout == h5d.CONTIGUOUS and not self._opened.is_foreign:
+            return contiguous_offset(self._opened.id) is not None
         return True
 
     def read(self, region: Region) -> np.ndarray[Any, DType]:
@@ -127,13 +133,22 @@ class DatasetValues:
         """
         try:
             with reading():
-                return as_array(self.dataset[region.selection], self.dataset.dtype, region.count)
+                if region.count == self.shape:
+                    return self._read_whole()
+                return as_array(self.dataset[region.selection], self._opened.type.shown, region.count)
         except CannotRepresentError:
             # HDF5 2.0 cannot fill the unwritten part of variable-length text in a file opened for
             # reading, but gives the written chunks (HDFGroup/hdf5#5394).
-            if self.table is None or h5py.check_string_dtype(self.dataset.dtype) is None:
+            if self.table is None or h5py.check_string_dtype(self._opened.type.shown) is None:
                 raise
             return self._read_by_chunk(region, self.table)
+
+    def _read_whole(self) -> np.ndarray[Any, DType]:
+        """What h5py gives for everything, without working out what is selected."""
+        values = np.zeros(self.shape, self._opened.type.shown)
+        space = self._opened.space
+        self._opened.id.read(space, space, values, self._opened.type.shown_tid)
+        return values
 
     def _read_by_chunk(self, region: Region, table: ChunkTable) -> np.ndarray[Any, DType]:
         values = np.full(region.count, self.dataset.fillvalue, object)
@@ -167,14 +182,14 @@ class DatasetValues:
             Axes that the type adds.
         """
         values = np.zeros((*region.count, *axes), dtype)
-        space = self.dataset.id.get_space()
+        space = self._opened.id.get_space()
         if region.count:
             space.select_hyperslab(region.start, region.count)
             memory = h5s.create_simple(region.count)
         else:
             memory = h5s.create(h5s.SCALAR)
         with reading():
-            self.dataset.id.read(memory, space, values, memory_type)
+            self._opened.id.read(memory, space, values, memory_type)
         return values
 
 

@@ -14,6 +14,7 @@ import h5py
 from h5py import h5a, h5t
 
 from .object_names import is_unicode
+from .opened_object import OpenedDataset
 from .reasons import CannotRepresentError, reading
 from .references import ReferenceResolver
 
@@ -24,12 +25,12 @@ COORDINATES, NUMBER = "_Netcdf4Coordinates", "_Netcdf4Dimid"
 Names = tuple[str | None, ...]
 
 
-def dimension_names(dataset: h5py.Dataset, path: str, resolver: ReferenceResolver) -> Names:
+def dimension_names(opened: OpenedDataset, path: str, resolver: ReferenceResolver) -> Names:
     """Names of a dataset's axes.
 
     Parameters
     ----------
-    dataset : h5py.Dataset
+    opened : OpenedDataset
         The dataset.
     path : str
         Its path.
@@ -43,27 +44,30 @@ def dimension_names(dataset: h5py.Dataset, path: str, resolver: ReferenceResolve
     """
     try:
         with reading():
-            shape = dataset.shape
-            names = (_attached(dataset, resolver) or _of_scale(dataset, path)) if shape else []
+            shape = opened.shape or ()
+            names = (_attached(opened, resolver) or _of_scale(opened, path)) if shape else []
     except CannotRepresentError:
         return ()  # the attribute itself is left out by name, or the axes have no names for zarr
     fits = any(names) and len(names) == len(shape)
     return tuple(name if name and is_unicode(name) else None for name in names) if fits else ()
 
 
-def _attached(dataset: h5py.Dataset, resolver: ReferenceResolver) -> list[str | None]:
-    if not h5a.exists(dataset.id, SCALES.encode()):
+def _attached(opened: OpenedDataset, resolver: ReferenceResolver) -> list[str | None]:
+    if not opened.has_attribute(SCALES.encode()):
         return []
-    tid = h5a.open(dataset.id, SCALES.encode()).get_type()
+    tid = h5a.open(opened.id, SCALES.encode()).get_type()
     if tid.get_class() != h5t.VLEN or not tid.get_super().equal(h5t.STD_REF_OBJ):
         return []
     before = resolver.dangling
-    scales = [[resolver.name_of(reference) for reference in axis] for axis in dataset.attrs[SCALES]]
+    scales = [[resolver.name_of(reference) for reference in axis] for axis in opened.shown.attrs[SCALES]]
     resolver.dangling = before
     return [axis[0] if len(axis) == 1 else None for axis in scales]
 
 
-def _of_scale(dataset: h5py.Dataset, path: str) -> list[str | None]:
+def _of_scale(opened: OpenedDataset, path: str) -> list[str | None]:
+    if not opened.has_attribute(CLASS.encode()):
+        return []
+    dataset = opened.shown
     if _text(dataset, CLASS) != IS_SCALE:
         return []
     if len(dataset.shape) == 1:

@@ -18,6 +18,7 @@ from .h5_chunk_utils import chunk_locations
 from .hyperslabs import Box
 from .linked_files import HDF5File, Place
 from .object_names import absolute, decode_name, encode_name, printable
+from .opened_object import OpenedDataset
 from .other_files import MissingFileError
 from .reasons import CannotRepresentError, reading
 from .virtual_sources import SAME_FILE, VirtualSource, virtual_sources
@@ -85,13 +86,14 @@ def _check_sources(dataset: h5py.Dataset, file: HDF5File, context: DatasetContex
 
 
 def _check_chunks(source: h5py.Dataset, path: str, taken: list[Box | None]) -> None:
+    opened = OpenedDataset(source.id)
     with reading("its sources"):
         table = chunk_locations(source.id)
     rows = np.zeros(len(table), bool)
     for box in taken:
-        rows |= touched(box, table, source)
+        rows |= touched(box, table, opened)
     try:
-        check_whole(source, table[rows])
+        check_whole(opened, table[rows])
     except CannotRepresentError as error:
         raise CannotRepresentError(f"its source {printable(path)}: {error}") from error
 

@@ -59,19 +59,10 @@ def _compound(tid: h5t.TypeCompoundID) -> Form:
     return "nested" if has_arrays or "nested" in forms else "table"
 
 
-def refuse_misread(tid: h5t.TypeID) -> None:
-    """Refuse values that h5py must not be asked for.
-
-    Raises
-    ------
-    CannotRepresentError
-        When h5py gives them wrongly, or crashes.
-    """
+def why_misread(tid: h5t.TypeID) -> str:
+    """Why h5py must not be asked for values; empty when it may be."""
     if has_misread_sequences(tid):
-        raise CannotRepresentError(
-            "sequences of big-endian numbers, which h5py reads with their bytes swapped"
-        )
+        return "sequences of big-endian numbers, which h5py reads with their bytes swapped"
     if has_sequences_of_regions(tid):
-        raise CannotRepresentError("sequences of region references, which crash h5py")
-    if has_overlapping_fields(tid):
-        raise CannotRepresentError("a compound with a field that h5py reads over the next one")
+        return "sequences of region references, which crash h5py"
+    return "a compound with a field that h5py reads over the next one" if has_overlapping_fields(tid) else ""

@@ -150,7 +150,7 @@ def plan_table(values: DatasetValues, resolver: ReferenceResolver, budget: Inlin
     CannotRepresentError
         For a field that has no Zarr type, or a number that would change.
     """
-    tid = values.dataset.id.get_type()
+    tid = values.tid
     columns = list(_columns(tid, ()))
     budget.check(values.written_elements() * max(1, tid.get_size()))
     before = resolver.dangling
@@ -264,7 +264,7 @@ def _decoded(found: np.ndarray[Any, DType]) -> np.ndarray[Any, DType]:
 def _column_fill(values: DatasetValues, column: Column) -> Any:
     """What a field holds where nothing was written."""
     nothing = "" if column.kind != "plain" else np.zeros(column.dtype.shape, column.dtype.base)
-    properties = values.dataset.id.get_create_plist()
+    properties = values.properties
     if column.kind == "reference" or not is_shown(properties):
         return nothing
     with reading("its fill value"):
@@ -317,7 +317,7 @@ def _pack(
 
 def _text_fill(values: DatasetValues) -> bytes:
     """The text that is shown where nothing was written."""
-    if not is_shown(values.dataset.id.get_create_plist()):
+    if not is_shown(values.properties):
         return b""
     with reading("its fill value"):
         fill = values.dataset.fillvalue

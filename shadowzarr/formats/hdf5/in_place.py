@@ -7,10 +7,10 @@ decided by ``datasets``.
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
-import h5py
 import numpy as np
 from h5py import h5d, h5s
 
@@ -29,6 +29,7 @@ from .h5_chunk_utils import (
     contiguous_offset,
 )
 from .h5_filters_to_codecs import CodecChain, Filter, NoCodecError
+from .opened_object import OpenedDataset
 from .reasons import CannotRepresentError, reading
 from .whole_chunks import check_whole, reaches_past
 
@@ -36,12 +37,50 @@ INLINE_BELOW = 1024
 """Bytes below which plain values are held in the document: a reference and its request cost more."""
 
 
+@dataclass(frozen=True, slots=True)
+class ZarrForm:
+    """What ``zarr.json`` says of a numpy data type; not to be changed, since arrays share it.
+
+    Attributes
+    ----------
+    data_type : str or dict
+        Its name there.
+    codec : dict
+        The ``bytes`` codec.
+    marks : dict
+        What the convention adds to the attributes.
+    """
+
+    data_type: str | dict[str, Any]
+    codec: dict[str, Any]
+    marks: dict[str, Any]
+
+
+@lru_cache(maxsize=256)
+def zarr_form(dtype: DType) -> ZarrForm:
+    """What ``zarr.json`` says of a numpy data type that is no subarray.
+
+    Raises
+    ------
+    NotInPlaceError
+        When Zarr has no such type.
+    """
+    return ZarrForm(zarr_data_type(dtype), bytes_codec(dtype), struct_marks(dtype))
+
+
+@lru_cache(maxsize=256)
+def _zarr_fill(dtype: DType, data: bytes) -> tuple[Any, bytes | None]:
+    """A fill value in ``zarr.json``, and its bytes when zarr does not read it back; not to be changed."""
+    fill = np.frombuffer(data, dtype).reshape(())
+    return json_fill(fill), bits_that_zarr_loses(fill)
+
+
 class InPlace:
     """A dataset whose stored bytes are its values.
 
     Parameters
     ----------
-    dataset : h5py.Dataset
+    opened : OpenedDataset
         The dataset, in the file itself.
     dtype : numpy.dtype
         As `dtypes.stored_dtype` gives it.
@@ -49,13 +88,13 @@ class InPlace:
         The file and the options.
     """
 
-    def __init__(self, dataset: h5py.Dataset, dtype: DType, context: DatasetContext) -> None:
-        self._dataset = dataset
+    def __init__(self, opened: OpenedDataset, dtype: DType, context: DatasetContext) -> None:
+        self._opened = opened
         self._dtype = dtype
         self._context = context
         self._base, self._axes = dtype.subdtype if dtype.subdtype is not None else (dtype, ())
-        self._properties = dataset.id.get_create_plist()
-        self._shape: tuple[int, ...] = tuple(dataset.shape)
+        self._properties = opened.properties
+        self._shape: tuple[int, ...] = opened.shape or ()
         self._fill = stored_fill(self._properties, dtype)
 
     def plan(self) -> ArrayPlan:
@@ -68,20 +107,20 @@ class InPlace:
         CannotRepresentError
             When the bytes are not there.
         """
-        layout = self._properties.get_layout()
+        layout = self._opened.layout
         nbytes = math.prod(self._shape) * self._dtype.itemsize
         table = None
         if layout == h5d.CHUNKED:
             with reading("its chunks"):
-                table = chunk_locations(self._dataset.id)
+                table = chunk_locations(self._opened.id)
         is_written = layout == h5d.COMPACT or (
-            len(table) > 0 if table is not None else contiguous_offset(self._dataset.id) is not None
+            len(table) > 0 if table is not None else contiguous_offset(self._opened.id) is not None
         )
         if not is_written or nbytes == 0:
-            return self.empty(self._shape if table is None else self._properties.get_chunk())
+            return self.empty(self._shape if table is None else self._opened.edges)
         is_few = layout == h5d.COMPACT or (nbytes < INLINE_BELOW and not self._context.is_source)
         if table is not None:
-            check_whole(self._dataset, table, decode=is_few)
+            check_whole(self._opened, table, decode=is_few)
         if is_few:
             held = self._held(must=layout == h5d.COMPACT)
             if held is not None:
@@ -90,14 +129,15 @@ class InPlace:
 
     def empty(self, chunk_shape: tuple[int, ...]) -> ArrayPlan:
         """An array of this type without chunks."""
+        form, (shown, lost) = zarr_form(self._base), _zarr_fill(self._base, self._fill.tobytes())
         return ArrayPlan(
             (*self._shape, *self._axes),
             tuple(max(1, edge) for edge in (*chunk_shape, *self._axes)),
-            zarr_data_type(self._base),
-            [bytes_codec(self._base)],
-            json_fill(self._fill),
-            struct_marks(self._base),
-            lost_fill=bits_that_zarr_loses(self._fill),
+            form.data_type,
+            [form.codec],
+            shown,
+            dict(form.marks),
+            lost_fill=lost,
         )
 
     def _held(self, *, must: bool) -> ArrayPlan | None:
@@ -116,16 +156,16 @@ class InPlace:
     def _stored(self, start: tuple[int, ...], count: tuple[int, ...]) -> np.ndarray[Any, DType]:
         """Values of a region in the stored type, so that nothing is converted."""
         values = np.zeros((*count, *self._axes), self._base)
-        space = self._dataset.id.get_space()
+        space = self._opened.id.get_space()
         memory = h5s.create_simple(count) if count else h5s.create(h5s.SCALAR)
         with reading():
             if count:
                 space.select_hyperslab(start, count)
-            self._dataset.id.read(memory, space, values, self._dataset.id.get_type().copy())
+            self._opened.id.read(memory, space, values, self._opened.tid.copy())
         return values
 
     def _contiguous(self, nbytes: int) -> ArrayPlan:
-        start = self._dataset.id.get_offset() + self._context.shift
+        start = self._opened.id.get_offset() + self._context.shift
         self._check_inside(start + nbytes)
         if nbytes <= self._context.contiguous_chunk_bytes or not self._shape:
             plan = self.empty(self._shape)
@@ -145,7 +185,7 @@ class InPlace:
         masks = self._unfiltered_edges(table, chain)
         if masks is not None:
             table = replace(table, filter_masks=masks)
-        plan = self.empty(self._properties.get_chunk())
+        plan = self.empty(self._opened.edges)
         plan.codecs.extend(chain.codecs)
         is_odd = table.filter_masks != mask
         plan.chunks = self._widened(table[~is_odd])
@@ -199,27 +239,27 @@ class InPlace:
 
     def _is_partial(self, table: ChunkTable) -> np.ndarray[Any, np.dtype[np.bool_]]:
         """Which chunks reach past the data."""
-        return reaches_past(table, self._dataset)
+        return reaches_past(table, self._opened)
 
     def _agrees(self, table: ChunkTable, row: int, chain: CodecChain) -> bool:
         """Whether a chunk's stored bytes decode to what HDF5 reads."""
         start, count = self._extent(table, row)
         with reading():
-            _, stored = self._dataset.id.read_direct_chunk(start)
+            _, stored = self._opened.id.read_direct_chunk(start)
         data = decode(chain, bytes(stored), self._chunk_bytes())
         if data is None:
             return False
-        chunk = np.frombuffer(data, self._base).reshape(*self._properties.get_chunk(), *self._axes)
+        chunk = np.frombuffer(data, self._base).reshape(*self._opened.edges, *self._axes)
         return chunk[tuple(map(slice, count))].tobytes() == self._stored(start, count).tobytes()
 
     def _extent(self, table: ChunkTable, row: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        edges = self._properties.get_chunk()
+        edges = self._opened.edges
         start = tuple(int(c) * edge for c, edge in zip(table.coordinates[row], edges, strict=True))
         ends = zip(start, edges, self._shape, strict=True)
         return start, tuple(min(edge, extent - a) for a, edge, extent in ends)
 
     def _chunk_bytes(self) -> int:
-        return int(math.prod(self._properties.get_chunk()) * self._dtype.itemsize)
+        return int(math.prod(self._opened.edges) * self._dtype.itemsize)
 
     def _widened(self, table: ChunkTable) -> ChunkTable:
         """The table with a coordinate for each axis of an array datatype."""
@@ -230,7 +270,7 @@ class InPlace:
 
     def _reencode(self, plan: ArrayPlan, odd: ChunkTable, chain: CodecChain) -> None:
         """Chunks that went through other filters than the rest: held, as the array's codecs encode them."""
-        check_whole(self._dataset, odd)
+        check_whole(self._opened, odd)
         for row in range(len(odd)):
             start, count = self._extent(odd, row)
             chunk = padded(self._stored(start, count), plan.chunk_shape, self._fill)

@@ -31,6 +31,12 @@ from .reasons import CannotRepresentError, reading
 LinkKind = Literal["hard", "soft", "external", "user"]
 ObjectKind = Literal["group", "dataset", "datatype"]
 
+_KINDS: dict[int, LinkKind] = {
+    h5l.TYPE_HARD: "hard",
+    h5l.TYPE_SOFT: "soft",
+    h5l.TYPE_EXTERNAL: "external",
+}
+
 
 @dataclass(frozen=True, slots=True)
 class Link:
@@ -48,6 +54,12 @@ class Link:
         Of a soft or external link: the path it names.
     file : str
         Of an external link: the file it names.
+    link_class : int
+        HDF5's number of the kind, which tells the classes of users apart.
+    character_set : int
+        Of the name.
+    order : int
+        When it was made, where that is tracked.
     """
 
     name: str
@@ -55,6 +67,9 @@ class Link:
     address: int = 0
     target: str = ""
     file: str = ""
+    link_class: int = h5l.TYPE_HARD
+    character_set: int = 0
+    order: int = 0
 
 
 @dataclass(slots=True)
@@ -71,12 +86,15 @@ class StoredObject:
         ``group``, ``dataset`` or ``datatype`` (a committed data type).
     links : dict of str to Link
         Of a group: its names, in order.
+    stored : list of Link, optional
+        Of a group: the same, with the names that no node can have; None when not all could be read.
     """
 
     address: int
     path: str
     kind: ObjectKind
     links: dict[str, Link] = field(default_factory=dict)
+    stored: list[Link] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +104,27 @@ class Failure:
     path: str
     kind: Literal["dataset", "group", "link"]
     reason: str
+
+
+@dataclass(slots=True)
+class ReadLinks:
+    """What could be read of the links of a group.
+
+    Attributes
+    ----------
+    found : list of (bytes, Link or str)
+        By name, in order; for a link that could not be read, the reason.
+    rest : str
+        Why there may be more; empty when there are not.
+    """
+
+    found: list[tuple[bytes, Link | str]] = field(default_factory=list)
+    rest: str = ""
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every link could be read."""
+        return not self.rest and not any(isinstance(found, str) for _, found in self.found)
 
 
 @dataclass(slots=True)
@@ -141,6 +180,17 @@ def address_of(item: h5g.GroupID | h5d.DatasetID | h5t.TypeID) -> int:
     return int(low) | int(high) << 64
 
 
+def address_of_committed(tid: h5t.TypeID) -> int | None:
+    """Address of a committed datatype; None for one that is not, and where HDF5 does not say it."""
+    if not tid.committed():
+        return None
+    try:
+        with reading():
+            return address_of(tid)
+    except CannotRepresentError:
+        return None
+
+
 def _visit(opened: h5g.GroupID, group: StoredObject, inventory: Inventory) -> Iterator[StoredObject]:
     """Read a group's links; gives the groups that were found for the first time."""
     links = _links(opened, group, inventory)
@@ -156,7 +206,7 @@ def _visit(opened: h5g.GroupID, group: StoredObject, inventory: Inventory) -> It
             continue
         try:
             with reading():
-                kind = _kind(h5o.open(opened, encode_name(link.name)))
+                kind = kind_of(h5o.open(opened, encode_name(link.name)))
         except CannotRepresentError as error:
             inventory.failures.append(Failure(absolute(path), "dataset", str(error)))
             continue
@@ -167,40 +217,66 @@ def _visit(opened: h5g.GroupID, group: StoredObject, inventory: Inventory) -> It
 
 
 def _links(opened: h5g.GroupID, group: StoredObject, inventory: Inventory) -> list[Link]:
-    found: list[tuple[bytes, int, int]] = []
-
-    def collect(name: bytes, info: h5l.LinkInfo) -> None:
-        found.append((name, int(info.type), int(info.u)))  # h5py gives the same LinkInfo every time
-
-    try:
-        with reading("the rest of its links"):
-            opened.links.iterate(collect, info=True)
-    except CannotRepresentError as error:
-        inventory.failures.append(Failure(absolute(group.path), "group", str(error)))
-    links = []
-    for name, kind, address in sorted(found):
-        try:
-            with reading():
-                links.append(_link(opened, name, kind, address))
-        except CannotRepresentError as error:
+    read = read_links(opened)
+    if read.rest:
+        reason = f"the rest of its links: {read.rest}"
+        inventory.failures.append(Failure(absolute(group.path), "group", reason))
+    for name, found in read.found:
+        if isinstance(found, str):
             path = printable(absolute(child_path(group.path, decode_name(name))))
-            inventory.failures.append(Failure(path, "link", str(error)))
+            inventory.failures.append(Failure(path, "link", found))
+    links = [found for _, found in read.found if isinstance(found, Link)]
+    group.stored = links if read.is_complete else None
     return links
 
 
-def _link(opened: h5g.GroupID, name: bytes, kind: int, address: int) -> Link:
+def read_links(opened: h5g.GroupID) -> ReadLinks:
+    """The links of an open group, in the order of their names."""
+    stored: list[tuple[bytes, int, int, int, int]] = []
+    read = ReadLinks()
+
+    def collect(name: bytes, info: h5l.LinkInfo) -> None:  # h5py gives the same LinkInfo every time
+        order = int(info.corder) if info.corder_valid else 0
+        stored.append((name, int(info.type), int(info.u), int(info.cset), order))
+
+    try:
+        with reading():
+            opened.links.iterate(collect, info=True)
+    except CannotRepresentError as error:
+        read.rest = str(error)
+    for name, *facts in sorted(stored):
+        try:
+            with reading():
+                read.found.append((name, _link(opened, name, *facts)))
+        except CannotRepresentError as error:
+            read.found.append((name, str(error)))
+    return read
+
+
+def _link(
+    opened: h5g.GroupID, name: bytes, link_class: int, address: int, character_set: int, order: int
+) -> Link:
     text = decode_name(name)
-    if kind == h5l.TYPE_HARD:
-        return Link(text, "hard", address=address)
-    if kind == h5l.TYPE_SOFT:
-        return Link(text, "soft", target=decode_name(opened.links.get_val(name)))
-    if kind == h5l.TYPE_EXTERNAL:
+    kind = _KINDS.get(link_class, "user")
+    target = file = b""
+    if kind == "soft":
+        target = opened.links.get_val(name)
+    elif kind == "external":
         file, target = opened.links.get_val(name)
-        return Link(text, "external", target=decode_name(target), file=decode_name(file))
-    return Link(text, "user")
+    return Link(
+        text,
+        kind,
+        address if kind == "hard" else 0,
+        decode_name(target),
+        decode_name(file),
+        link_class,
+        character_set,
+        order,
+    )
 
 
-def _kind(item: h5g.GroupID | h5d.DatasetID | h5t.TypeID) -> ObjectKind:
+def kind_of(item: h5g.GroupID | h5d.DatasetID | h5t.TypeID) -> ObjectKind:
+    """What an open object is."""
     if isinstance(item, h5g.GroupID):
         return "group"
     return "dataset" if isinstance(item, h5d.DatasetID) else "datatype"

@@ -50,7 +50,7 @@ def plan_nested(values: DatasetValues, resolver: ReferenceResolver, budget: Inli
     CannotRepresentError
         When h5py cannot read them, a part has no form, or there is no room.
     """
-    tid = values.dataset.id.get_type()
+    tid = values.tid
     budget.check(math.prod(values.shape) * max(_POINTER_BYTES, tid.get_size()))
     before = resolver.dangling
     plan = plan_values(tid, _whole(values), resolver)
@@ -95,7 +95,7 @@ def _whole(values: DatasetValues) -> Values:
     """Everything in one array; what was never written is the fill value, zero or empty."""
     base = values.dtype.base
     whole = np.zeros((*values.shape, *values.dtype.shape), base)
-    if is_shown(values.dataset.id.get_create_plist()):
+    if is_shown(values.properties):
         with reading("its fill value"):
             whole[...] = values.dataset.fillvalue
     if 0 not in values.shape and not any(True for _ in values.regions()):

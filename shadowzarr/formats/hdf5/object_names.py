@@ -48,7 +48,11 @@ def why_not_a_node(name: str, siblings: Collection[str] = ()) -> str:
 
 def is_unicode(name: str) -> bool:
     """Whether a name's bytes are UTF-8."""
-    return not any("\ud800" <= character <= "\udfff" for character in name)
+    try:
+        name.encode("utf-8")
+    except UnicodeEncodeError:  # a surrogate in place of a byte
+        return False
+    return True
 
 
 def child_path(parent: str, name: str) -> str:

@@ -37,6 +37,9 @@ from .stored_file import registered
 _SIGNATURE = b"\x89HDF\r\n\x1a\n"
 _FIRST_USERBLOCK = 512
 
+METADATA_BYTES = 32 * 2**20
+"""Bytes of decoded metadata that HDF5 keeps at least."""
+
 
 @dataclass(frozen=True, slots=True)
 class RemoteReading:
@@ -225,6 +228,7 @@ def _open_file(target: Any, name: str, has_signature: bool) -> h5py.File:
         raise NotHDF5Error(f"{name} is not an HDF5 file: it has no HDF5 signature")
     try:
         file = open_local(target) if isinstance(target, str) else h5py.File(target, "r")
+        _keep_metadata(file)
         h5g.open(file.id, b"/")  # HDF5 opens files whose root group is damaged
         return file  # noqa: TRY300 - the last thing that may fail is above
     except ShadowzarrError:
@@ -234,6 +238,13 @@ def _open_file(target: Any, name: str, has_signature: bool) -> h5py.File:
         if "already open" in reason or "consistency flags" in reason:
             raise SourceError(f"{name} is open for writing, or was not closed: {reason}") from error
         raise DamagedSourceError(f"{name} cannot be opened, it is truncated or damaged: {reason}") from error
+
+
+def _keep_metadata(file: h5py.File) -> None:
+    """Let HDF5 keep more of what it decoded than the 2 MiB that it begins with: most is visited again."""
+    config = file.id.get_mdc_config()
+    config.set_initial_size, config.initial_size = True, min(METADATA_BYTES, config.max_size)
+    file.id.set_mdc_config(config)
 
 
 def _has_signature(path: Path) -> bool:

@@ -27,6 +27,7 @@ from .dtypes import DType, NotInPlaceError, stored_dtype
 from .h5_chunk_utils import ChunkTable
 from .in_place import INLINE_BELOW, InPlace
 from .object_names import decode_name, printable
+from .opened_object import OpenedDataset
 from .reasons import CannotRepresentError, reading
 from .virtual import FEW_CHUNKS, LEAST_CHUNK_BYTES
 
@@ -64,7 +65,7 @@ def plan_raw(dataset: h5py.Dataset, context: DatasetContext) -> ArrayPlan:
     dtype = stored_dtype(dataset.id.get_type())
     nbytes = math.prod(dataset.shape) * dtype.itemsize
     pieces = _pieces(dataset, nbytes, context)
-    own, shape = InPlace(dataset, dtype, context), tuple(dataset.shape)
+    own, shape = InPlace(OpenedDataset(dataset.id), dtype, context), tuple(dataset.shape)
     if nbytes < INLINE_BELOW:
         plan = _held(own, shape, pieces, context) if nbytes else own.empty(shape)
     elif len(pieces) == 1:

@@ -7,8 +7,8 @@ of them. Nothing here knows HDF5's types or layouts.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
+from types import TracebackType
 
 from ...errors import ShadowzarrError
 from ..cannot_represent import CannotRepresentError as CannotRepresentError
@@ -36,8 +36,26 @@ def short_reason(error: BaseException) -> str:
     return text if len(text) <= _MAX_LENGTH else text[: _MAX_LENGTH - 1] + "…"
 
 
-@contextmanager
-def reading(what: str = "") -> Iterator[None]:
+class _Reading:
+    """What `reading` gives: a class, since a generator takes four times as long."""
+
+    __slots__ = ("_what",)
+
+    def __init__(self, what: str) -> None:
+        self._what = what
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        if isinstance(error, READ_ERRORS) and not isinstance(error, ShadowzarrError):
+            reason = cannot_read(error)
+            raise CannotRepresentError(f"{self._what}: {reason}" if self._what else reason) from error
+
+
+def reading(what: str = "") -> AbstractContextManager[None]:
     """Turn what h5py raises into a reason, and let our own errors through.
 
     A connection that broke is no property of the object that was being read, so it must not end up as
@@ -53,12 +71,20 @@ def reading(what: str = "") -> Iterator[None]:
     CannotRepresentError
         When h5py fails.
     """
-    try:
-        yield
-    except ShadowzarrError:
-        raise
-    except READ_ERRORS as error:
-        raise CannotRepresentError(f"{what}: {cannot_read(error)}" if what else cannot_read(error)) from error
+    return _Reading(what)
+
+
+def why_unread(error: BaseException) -> str:
+    """What `reading` makes of an exception of h5py's, for code that is run for every attribute.
+
+    Raises
+    ------
+    ShadowzarrError
+        When the exception is one of ours.
+    """
+    if isinstance(error, ShadowzarrError):
+        raise error
+    return cannot_read(error)
 
 
 def cannot_read(error: BaseException) -> str:

@@ -39,6 +39,7 @@ from .hyperslabs import NotRegularError, Segment, paired_axes, segments
 from .in_place import InPlace
 from .linked_files import HDF5File, Place
 from .object_names import absolute
+from .opened_object import OpenedDataset
 from .other_files import MissingFileError
 from .reasons import CannotRepresentError, reading
 from .userblock import offset_shift
@@ -130,7 +131,7 @@ class _Virtual:
         self._dataset = dataset
         self._context = context
         self._dtype: DType = stored_dtype(dataset.id.get_type())
-        self._own = InPlace(dataset, self._dtype, context)
+        self._own = InPlace(OpenedDataset(dataset.id), self._dtype, context)
         self._base, self._axes = self._dtype.subdtype or (self._dtype, ())
         self._shape: tuple[int, ...] = tuple(dataset.shape)
         self._fill = stored_fill(dataset.id.get_create_plist(), self._dtype)
@@ -199,7 +200,7 @@ class _Virtual:
             contiguous_chunk_bytes=_ANY_SIZE,
             is_source=True,
         )
-        plan = InPlace(source, self._dtype, context).plan()
+        plan = InPlace(OpenedDataset(source.id), self._dtype, context).plan()
         fill = stored_fill(properties, self._dtype).tobytes()
         return Found(plan, opened.source, shape, plan.slabs.start if plan.slabs is not None else None, fill)
 

@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import math
 
-import h5py
 import numpy as np
 import numpy.typing as npt
-from h5py import h5f, h5i, h5t
+from h5py import h5i, h5t
 
 from ...errors import DamagedSourceError, InvalidReferencesError
 from ...hdf5_filters.pipeline import MARK, decode_chunk
@@ -20,6 +19,7 @@ from ...hdf5_types.hdf5_library import leaves_edges_unfiltered
 from .h5_chunk_utils import ChunkTable
 from .h5_filters_to_codecs import Filter, applied, can_undo, filter_pipeline, without_idle
 from .hyperslabs import Box
+from .opened_object import OpenedDataset
 from .reasons import CannotRepresentError, reading
 
 Rows = npt.NDArray[np.bool_]
@@ -27,12 +27,12 @@ Rows = npt.NDArray[np.bool_]
 _ADDRESS_IN_MEMORY = 8
 
 
-def check_whole(dataset: h5py.Dataset, table: ChunkTable, *, decode: bool = True) -> None:
+def check_whole(opened: OpenedDataset, table: ChunkTable, *, decode: bool = True) -> None:
     """Refuse a dataset of which a chunk is not stored whole.
 
     Parameters
     ----------
-    dataset : h5py.Dataset
+    opened : OpenedDataset
         A chunked dataset.
     table : ChunkTable
         Those of its chunks that are looked at.
@@ -47,18 +47,17 @@ def check_whole(dataset: h5py.Dataset, table: ChunkTable, *, decode: bool = True
     """
     if not len(table):
         return
-    properties = dataset.id.get_create_plist()
-    filters, nbytes = filter_pipeline(properties), chunk_bytes(dataset)
+    filters, nbytes = filter_pipeline(opened.properties), chunk_bytes(opened)
     masks = table.filter_masks.copy()
-    if leaves_edges_unfiltered(properties):
-        masks[reaches_past(table, dataset)] = 2**32 - 1
+    if leaves_edges_unfiltered(opened.properties):
+        masks[reaches_past(table, opened)] = 2**32 - 1
     for mask in np.unique(masks).tolist():
         used = without_idle(applied(filters, mask))
         same = table[masks == mask]
         if not used:
             _check_sizes(same, nbytes)
         elif decode and can_undo(used):  # else h5py raises itself
-            _check_decoded(dataset, same, used, nbytes)
+            _check_decoded(opened, same, used, nbytes)
 
 
 def _check_sizes(table: ChunkTable, nbytes: int) -> None:
@@ -71,12 +70,12 @@ def _check_sizes(table: ChunkTable, nbytes: int) -> None:
         )
 
 
-def _check_decoded(dataset: h5py.Dataset, table: ChunkTable, used: tuple[Filter, ...], nbytes: int) -> None:
+def _check_decoded(opened: OpenedDataset, table: ChunkTable, used: tuple[Filter, ...], nbytes: int) -> None:
     pipeline = tuple((entry.number, entry.values) for entry in used)
-    starts = table.coordinates * np.array(dataset.chunks, np.int64)
+    starts = table.coordinates * np.array(opened.edges, np.int64)
     for row, start in enumerate(starts.tolist()):
         with reading(_named(table, row)):
-            _, stored = dataset.id.read_direct_chunk(tuple(start))
+            _, stored = opened.id.read_direct_chunk(tuple(start))
         if bytes(stored[: len(MARK)]) == MARK:  # what we write means something else than it does to HDF5
             raise CannotRepresentError(f"{_named(table, row)} begins as those do that skip filters here")
         try:
@@ -89,43 +88,37 @@ def _named(table: ChunkTable, row: int) -> str:
     return f"its chunk {tuple(table.coordinates[row].tolist())}"
 
 
-def reaches_past(table: ChunkTable, dataset: h5py.Dataset) -> Rows:
+def reaches_past(table: ChunkTable, opened: OpenedDataset) -> Rows:
     """Which chunks reach past the data."""
     past: Rows = np.zeros(len(table), np.bool_)
-    for column, edge, extent in zip(table.coordinates.T, dataset.chunks, dataset.shape, strict=True):
+    for column, edge, extent in zip(table.coordinates.T, opened.edges, opened.shape or (), strict=True):
         past |= column >= extent // edge
     return past
 
 
-def touched(box: Box | None, table: ChunkTable, dataset: h5py.Dataset) -> Rows:
+def touched(box: Box | None, table: ChunkTable, opened: OpenedDataset) -> Rows:
     """Which chunks a selection may reach into, by its bounds; all when it has none."""
     if box is None or not box.axes or box.unlimited is not None:
         return np.ones(len(table), bool)
-    starts = table.coordinates * np.array(dataset.chunks, np.int64)
-    stops = starts + np.array(dataset.chunks, np.int64)
+    starts = table.coordinates * np.array(opened.edges, np.int64)
+    stops = starts + np.array(opened.edges, np.int64)
     first = np.array([axis[0] for axis in box.axes], np.int64)
     inside: Rows = ((stops > first) & (starts < np.array(box.ends(), np.int64))).all(axis=1)
     return inside
 
 
-def chunk_bytes(dataset: h5py.Dataset) -> int:
+def chunk_bytes(opened: OpenedDataset) -> int:
     """Bytes of a whole chunk before filters."""
-    file = h5i.get_file_id(dataset.id)
-    return int(math.prod(dataset.chunks)) * stored_size(dataset.id.get_type(), file)
+    return int(math.prod(opened.edges)) * _stored_size(opened)
 
 
-def stored_size(tid: h5t.TypeID, file: h5f.FileID) -> int:
-    """Bytes of an element in the file, where what lies in a heap is a length, an address and a number.
-
-    Parameters
-    ----------
-    tid : h5py.h5t.TypeID
-        The data type, as an open dataset gives it: with sizes in memory.
-    file : h5py.h5f.FileID
-        The file, which says how long an address is.
-    """
-    size, _ = file.get_create_plist().get_sizes()
-    return int(tid.get_size()) + _difference(tid, int(size))
+def _stored_size(opened: OpenedDataset) -> int:
+    """Bytes of an element in the file, where what lies in a heap is a length, an address and a number."""
+    size = int(opened.tid.get_size())  # as an open dataset gives it, in memory
+    if not opened.type.has_heap:
+        return size
+    address, _ = h5i.get_file_id(opened.id).get_create_plist().get_sizes()
+    return size + _difference(opened.tid, int(address))
 
 
 def _difference(tid: h5t.TypeID, address: int) -> int:

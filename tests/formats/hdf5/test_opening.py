@@ -8,7 +8,7 @@ import pytest
 
 from shadowzarr.errors import DamagedSourceError, NotHDF5Error, SourceChangedError, SourceNotFoundError
 from shadowzarr.formats.hdf5.generate import generate_rfs
-from shadowzarr.formats.hdf5.opening import open_source
+from shadowzarr.formats.hdf5.opening import METADATA_BYTES, open_source
 
 
 def test_a_missing_file(path: Path) -> None:
@@ -72,3 +72,10 @@ def test_a_file_that_is_open_already_is_read(path: Path, generate: Callable, loc
         f["d"] = 1
     with h5py.File(path, "r", locking=locking):
         assert generate()["d"] == 1
+
+
+def test_hdf5_keeps_what_it_decoded(path: Path) -> None:
+    with h5py.File(path, "w") as f:
+        f["d"] = 1
+    with open_source(path, None) as opened:
+        assert opened.file.id.get_mdc_config().initial_size == METADATA_BYTES

@@ -1,7 +1,7 @@
 import pytest
 
 from shadowzarr.errors import TransientReadError
-from shadowzarr.formats.hdf5.reasons import CannotRepresentError, reading, short_reason
+from shadowzarr.formats.hdf5.reasons import CannotRepresentError, reading, short_reason, why_unread
 
 
 @pytest.mark.parametrize(
@@ -44,3 +44,9 @@ def test_a_broken_connection_is_no_property_of_the_object() -> None:
 def test_other_errors_pass() -> None:
     with pytest.raises(ZeroDivisionError), reading():
         raise ZeroDivisionError
+
+
+def test_the_reason_without_a_context() -> None:
+    assert why_unread(OSError("no")) == "h5py cannot read it: no"
+    with pytest.raises(TransientReadError):
+        why_unread(TransientReadError("503"))

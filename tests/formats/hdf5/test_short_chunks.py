@@ -14,10 +14,11 @@ import pytest
 from h5py import h5d, h5f, h5p, h5s, h5t, h5z
 
 from shadowzarr.formats.hdf5 import dataset_values, generate, in_place
+from shadowzarr.formats.hdf5.opened_object import OpenedDataset
 from shadowzarr.formats.hdf5.whole_chunks import chunk_bytes
+from shadowzarr.verify.hdf5.whole_chunks import stored_itemsize
 from shadowzarr.verify.judge import verify_rfs
 from shadowzarr.verify.report import VerificationReport
-from shadowzarr.verify.hdf5.whole_chunks import stored_itemsize
 
 EDGE = 16
 SMALL, LARGE = 2 * EDGE, 64 * EDGE
@@ -243,4 +244,4 @@ def test_the_bytes_of_a_chunk(path: Path, kind: str, sizes: tuple[int, int]) -> 
             h5d.create(file.id, b"d", TYPES[kind](), h5s.create_simple((EDGE,)), properties)
         )
         stored = dataset.id.get_storage_size()
-        assert chunk_bytes(dataset) == EDGE * stored_itemsize(dataset) == stored
+        assert chunk_bytes(OpenedDataset(dataset.id)) == EDGE * stored_itemsize(dataset) == stored

@@ -1,5 +1,5 @@
 """The ``hdf5`` section of a document: what Zarr cannot say exactly about an HDF5 file, as JSON."""
 
-from .describe import describe
+from .describe import Description
 
-__all__ = ["describe"]
+__all__ = ["Description"]

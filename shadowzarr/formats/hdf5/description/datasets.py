@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from h5py import h5d, h5p, h5t
+from h5py import h5d, h5t
 
 from ....hdf5_types.defaults import RAGGED, chunk_shape, default_shape, default_type
-from ....hdf5_types.fill import fill_to_json
 from ....hdf5_types.memory import element_type
-from ....hdf5_types.properties import dataset_properties
 from ....hdf5_types.references import References
-from ....hdf5_types.spaces import NULL, space_to_json
+from ....hdf5_types.spaces import NULL
 from ..reasons import CannotRepresentError, reading
+from .facts import Facts, Unread
 from .reading import dataset_values, loses_bits
 from .section import KIND, VALUES_LIMIT, Section
 
@@ -32,19 +31,20 @@ _ZARR_KINDS = {
 
 
 def describe_dataset(
-    dataset: h5d.DatasetID,
+    facts: Facts,
     path: str,
     node: Mapping[str, Any] | None,
     section: Section,
     references: References,
     *,
     lost_references: bool,
+    open_again: Callable[[], h5d.DatasetID],
 ) -> dict[str, Any]:
     """What the Zarr side does not say about a dataset, but its attributes.
 
     Parameters
     ----------
-    dataset : h5py.h5d.DatasetID
+    facts : Facts
         The dataset.
     path : str
         Its path in the section.
@@ -57,24 +57,23 @@ def describe_dataset(
         The objects of the file.
     lost_references : bool
         Whether the node holds references to nothing in place of others.
-
-    Raises
-    ------
-    CannotRepresentError
-        When the dataset cannot be read at all.
+    open_again : callable
+        Opens the dataset, for values that the node lacks.
     """
-    with reading():
-        tid, properties = dataset.get_type(), dataset.get_create_plist()
-        described, shape = section.type_json(tid), space_to_json(dataset.get_space())
+    known, shape = facts.type, facts.space
+    assert known is not None  # noqa: S101 - a dataset has a datatype
+    described = section.type_json(known, facts.committed)
     entry: dict[str, Any] = {} if node is not None else {"class": "dataset"}
     if node is None or described != _usual_type(node):
         entry["type"] = section.type_entry(described)
     entry |= _shape(shape, None if node is None else default_shape(node))
-    creation = _creation(tid, properties, path, node, section, references)
+    creation = _creation(facts, path, node, section)
     entry |= {KIND: "dataset", "creation": section.creation_entry("dataset", creation)}
-    is_lost = node is None or lost_references or not is_kept(tid, node) or loses_bits(dataset, tid)
-    if shape != NULL and is_lost:
-        value = _values(dataset, path, properties, section, references)
+    if shape == NULL:
+        return entry
+    is_lost = node is None or lost_references or not is_kept(known.tid, node)
+    if is_lost or (known.may_lose_bits and loses_bits(open_again(), known.tid)):
+        value = _values(open_again(), path, section, references)
         if value is not None:
             entry["value"] = value
     return entry
@@ -145,16 +144,8 @@ def _fits_member(tid: h5t.TypeID, data_type: Any) -> bool:
     return len(parts) == math.prod(axes) and all(_fits(base, part["data_type"]) for part in parts)
 
 
-def _creation(
-    tid: h5t.TypeID,
-    properties: h5p.PropDCID,
-    path: str,
-    node: Mapping[str, Any] | None,
-    section: Section,
-    references: References,
-) -> dict[str, Any]:
-    with reading("its creation properties"):
-        creation = dataset_properties(properties)
+def _creation(facts: Facts, path: str, node: Mapping[str, Any] | None, section: Section) -> dict[str, Any]:
+    creation = facts.creation
     layout = creation.get("layout", {})
     axes = len(layout.get("dims", ()))
     if (
@@ -164,19 +155,15 @@ def _creation(
         and chunk_shape(node)[:axes] == layout["dims"]
     ):
         del layout["dims"]
-    try:
-        with reading():
-            fill = fill_to_json(tid, properties, references)
-        if fill is not None:
-            creation["fillValue"] = fill
-    except CannotRepresentError as error:
-        section.not_described(path, "fill value", str(error))
+    if isinstance(facts.fill, Unread):
+        section.not_described(path, "fill value", facts.fill.reason)
+    elif facts.fill is not None:
+        creation["fillValue"] = facts.fill
     return creation
 
 
-def _values(
-    dataset: h5d.DatasetID, path: str, properties: h5p.PropDCID, section: Section, references: References
-) -> Any:
+def _values(dataset: h5d.DatasetID, path: str, section: Section, references: References) -> Any:
+    properties = dataset.get_create_plist()
     if properties.get_layout() == h5d.VIRTUAL or properties.get_external_count():
         section.not_described(path, "values", "its values are in other files")
         return None

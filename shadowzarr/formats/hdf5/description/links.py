@@ -6,12 +6,12 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
-from h5py import h5l
-
 from ....hdf5_types.names import name_to_text, path_to_text
 from ....hdf5_types.type_names import CHARACTER_SETS
+from ..inventory import Link
+from ..object_names import encode_name
 from .section import Section
-from .tree import StoredLink, Tree
+from .tree import Tree
 
 HARD, SOFT = "H5L_TYPE_HARD", "H5L_TYPE_SOFT"
 EXTERNAL, USER = "H5L_TYPE_EXTERNAL", "H5L_TYPE_USER_DEFINED"
@@ -53,7 +53,7 @@ def describe_links(
     described: dict[str, Any] = {}
     for link in links:
         entry = _entry(path, link, tree)
-        name = name_to_text(link.name)
+        name = _name(link)
         is_told = entry.get("class") == SOFT and held.get(name) == entry["h5path"]
         if entry and not is_told:
             described[name] = entry
@@ -61,25 +61,30 @@ def describe_links(
     if is_ordered:
         ordered = sorted(links, key=lambda link: link.order)
         if ordered != links:
-            parts["linkOrder"] = section.order_entry([name_to_text(link.name) for link in ordered])
+            parts["linkOrder"] = section.order_entry(list(map(_name, ordered)))
     parts["linkCharSets"] = {
-        name_to_text(link.name): CHARACTER_SETS.get(link.character_set, link.character_set)
+        _name(link): CHARACTER_SETS.get(link.character_set, link.character_set)
         for link in links
         if link.character_set != character_set
     }
     return {name: part for name, part in parts.items() if part != {}}
 
 
-def _entry(path: bytes, link: StoredLink, tree: Tree) -> dict[str, Any]:
+def _name(link: Link) -> str:
+    return name_to_text(encode_name(link.name))
+
+
+def _entry(path: bytes, link: Link, tree: Tree) -> dict[str, Any]:
     """A link as JSON; empty for an object's own name."""
+    target = path_to_text(encode_name(link.target))
     match link.kind:
-        case h5l.TYPE_HARD:
-            target = tree.paths.get(link.address)
-            own = path.rstrip(b"/") + b"/" + link.name
-            return {} if target in (own, None) else {"class": HARD, "h5path": path_to_text(target or b"")}
-        case h5l.TYPE_SOFT:
-            return {"class": SOFT, "h5path": path_to_text(link.target)}
-        case h5l.TYPE_EXTERNAL:
-            return {"class": EXTERNAL, "h5path": path_to_text(link.target), "file": name_to_text(link.file)}
-        case number:
-            return {"class": USER, "id": number}
+        case "hard":
+            found = tree.paths.get(link.address)
+            own = path.rstrip(b"/") + b"/" + encode_name(link.name)
+            return {} if found in (own, None) else {"class": HARD, "h5path": path_to_text(found or b"")}
+        case "soft":
+            return {"class": SOFT, "h5path": target}
+        case "external":
+            return {"class": EXTERNAL, "h5path": target, "file": name_to_text(encode_name(link.file))}
+        case _:
+            return {"class": USER, "id": link.link_class}

@@ -9,16 +9,35 @@ import numpy as np
 from h5py import h5a, h5d, h5s, h5t
 
 from ....hdf5_types.heap import release
-from ....hdf5_types.memory import element_type, memory_form, plain_dtype
+from ....hdf5_types.memory import element_type, memory_form
 from ....hdf5_types.references import References
+from ....hdf5_types.spaces import dims_of
 from ....hdf5_types.values_to_json import values_to_json
 from ..reasons import CannotRepresentError, reading
+from ..stored_attributes import StoredAttribute
 
 MOST_BYTES = 256 * 2**20
 """Bytes of memory that values of one object may need, whatever its header says."""
 
 CHECKED_BYTES = 2**20
 """Bytes up to which values are read again to see whether they come back as they are."""
+
+
+def exact_values(attribute: StoredAttribute, references: References) -> Any:
+    """All values of an attribute of which h5py reads the bits (`KnownType.is_exact`).
+
+    Raises
+    ------
+    CannotRepresentError
+        When they could not be read.
+    """
+    known = attribute.type
+    assert known is not None  # noqa: S101 - it is that of exact values
+    _check_size(dims_of(attribute.space), known.shown)
+    if attribute.reason:
+        raise CannotRepresentError(attribute.reason)
+    with reading():
+        return values_to_json(known.tid, attribute.value, references)
 
 
 def attribute_values(attribute: h5a.AttrID, tid: h5t.TypeID, references: References) -> Any:
@@ -55,8 +74,7 @@ def dataset_values(dataset: h5d.DatasetID, references: References, *, most_bytes
 def _values(tid: h5t.TypeID, shape: tuple[int, ...], references: References, read: Any) -> Any:
     with reading():
         form, (base, axes) = memory_form(tid), element_type(tid)
-        if math.prod((*shape, *axes)) * form.dtype.itemsize > MOST_BYTES:
-            raise CannotRepresentError(f"values of shape {shape}, which is more than is read")
+        _check_size(shape, form.dtype, axes)
         values = np.zeros((*shape, *axes), memory_form(base).dtype)
         read(values, form.tid)
         try:
@@ -65,18 +83,15 @@ def _values(tid: h5t.TypeID, shape: tuple[int, ...], references: References, rea
             release(base, values)
 
 
-def loses_bits(dataset: h5d.DatasetID, tid: h5t.TypeID) -> bool:
-    """Whether values of a datatype that is converted on the way come back with other bits.
+def _check_size(shape: tuple[int, ...], dtype: np.dtype[Any], axes: tuple[int, ...] = ()) -> None:
+    if math.prod((*shape, *axes)) * dtype.itemsize > MOST_BYTES:
+        raise CannotRepresentError(f"values of shape {shape}, which is more than is read")
 
-    That is so for NaNs of floating-point numbers that numpy lacks, and for NULs in text padded by spaces.
-    Only datasets of such types are read, and no large ones.
-    """
+
+def loses_bits(dataset: h5d.DatasetID, tid: h5t.TypeID) -> bool:
+    """Whether values of a datatype that `KnownType.may_lose_bits` come back with other bits; of few ones."""
     base, axes = element_type(tid)
-    is_text = base.get_class() == h5t.STRING and not base.is_variable_str()
-    is_padded = is_text and base.get_strpad() == h5t.STR_SPACEPAD
-    is_odd = base.get_class() == h5t.FLOAT and plain_dtype(base) is None
-    if not (is_padded or is_odd) or dataset.shape is None:
-        return False
+    is_padded = base.get_class() == h5t.STRING
     shape = (*dataset.shape, *axes)
     if math.prod(shape) * base.get_size() > CHECKED_BYTES:
         return False

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Callable
 from typing import Any, Literal
 
-from h5py import h5t
-
-from ....hdf5_types.types_to_json import CommittedPath, type_to_json
+from ....hdf5_types.names import path_to_text
+from ....hdf5_types.type_names import COMMITTED
+from ..known_types import KnownType
 
 SECTION_VERSION = 1
 """Version of the section's own form."""
@@ -28,29 +29,24 @@ class Section:
     Parameters
     ----------
     committed : callable
-        Gives the path of a committed type.
+        Gives the path of the committed type at an address, if it has one.
     """
 
-    def __init__(self, committed: CommittedPath) -> None:
+    def __init__(self, committed: Callable[[int], bytes | None]) -> None:
         self._committed = committed
         self._types: dict[str, int] = {}
         self._creations: dict[str, int] = {}
         self._orders: dict[str, int] = {}
         self._usual: dict[str, Counter[int]] = {}
-        self._known: dict[bytes, Any] = {}
         self._room = VALUES_LIMIT
         self._not_described: list[dict[str, str]] = []
         self.file: dict[str, Any] = {}
         self.objects: dict[str, dict[str, Any]] = {}
 
-    def type_json(self, tid: h5t.TypeID) -> Any:
-        """A datatype as JSON, worked out once for each type."""
-        if tid.committed():
-            return type_to_json(tid, self._committed)
-        key = tid.encode()
-        if key not in self._known:
-            self._known[key] = type_to_json(tid)
-        return self._known[key]
+    def type_json(self, known: KnownType, committed: int | None) -> Any:
+        """A datatype as JSON: what it is, or the name of the committed one at an address."""
+        path = None if committed is None else self._committed(committed)
+        return known.described if path is None else COMMITTED + path_to_text(path)
 
     def type_entry(self, described: Any) -> Any:
         """A datatype as an object refers to it: its number in the table, or the name of a committed one."""
@@ -61,11 +57,6 @@ class Section:
         number = _number(self._creations, described)
         self._usual.setdefault(kind, Counter())[number] += 1
         return number
-
-    def is_ordered(self, entry: dict[str, Any]) -> bool:
-        """Whether an object's creation properties say that the order of its attributes is tracked."""
-        number = entry.get("creation")
-        return number is not None and "attributeCreationOrder" in list(self._creations)[number]
 
     def order_entry(self, names: list[str]) -> int:
         """Names in an order, as an object refers to them."""

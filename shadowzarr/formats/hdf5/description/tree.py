@@ -1,48 +1,20 @@
 """The objects of a file with their names, in bytes, and every link, with what zarr's names leave out.
 
-The inventory has the paths of what became a node; here are the rest as well (names that are not UTF-8, links
-of every kind, the order in which they were made). Breadth first and in the order of names, as the inventory.
+The inventory has the paths of what became a node and the links of every group; here are the rest of the
+objects as well (names that are not UTF-8). Breadth first and in the order of names, as the inventory.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 
-from h5py import h5, h5f, h5g, h5l, h5o
+from h5py import h5f, h5g, h5o
 
-from ..inventory import address_of
+from ..inventory import Inventory, Link, kind_of, read_links
+from ..object_names import absolute, encode_name
 from ..reasons import CannotRepresentError, reading
-
-
-@dataclass(frozen=True, slots=True)
-class StoredLink:
-    """One name in a group, as it is stored.
-
-    Attributes
-    ----------
-    name : bytes
-        The name.
-    kind : int
-        One of ``h5py.h5l.TYPE_*``, or the number of a class of the user's.
-    address : int
-        Of a hard link: where its object is.
-    target, file : bytes
-        Of a soft or external link: path, and file.
-    character_set : int
-        Of the name.
-    order : int
-        When it was made, where that is tracked.
-    """
-
-    name: bytes
-    kind: int
-    address: int = 0
-    target: bytes = b""
-    file: bytes = b""
-    character_set: int = 0
-    order: int = 0
 
 
 @dataclass(slots=True)
@@ -53,77 +25,80 @@ class Tree:
     ----------
     paths : dict of int to bytes
         Path of the object at an address, with a leading slash; in the order they were found.
-    links : dict of bytes to list of StoredLink
+    links : dict of bytes to list of Link
         Links of the group at a path, in the order of names.
     failures : list of (bytes, str)
         Paths that could not be followed, and why.
-    named : mapping of int to bytes
-        Paths of the objects that the document may name, by address.
     """
 
     paths: dict[int, bytes] = field(default_factory=dict)
-    links: dict[bytes, list[StoredLink]] = field(default_factory=dict)
+    links: dict[bytes, list[Link]] = field(default_factory=dict)
     failures: list[tuple[bytes, str]] = field(default_factory=list)
-    named: Mapping[int, bytes] = field(default_factory=dict)
 
 
-def take_tree(file: h5f.FileID, named: Mapping[int, bytes]) -> Tree:
-    """Visit every link of a file once.
+def take_tree(file: h5f.FileID, inventory: Inventory) -> Tree:
+    """Find what the inventory does not have.
 
     Parameters
     ----------
     file : h5py.h5f.FileID
         The open file.
-    named : mapping of int to bytes
-        Paths of the objects that the document may name, by address; any others are found here.
+    inventory : Inventory
+        Its objects that the document may name.
     """
-    tree = Tree({address_of(h5g.open(file, b"/")): b"/"}, named=named)
-    todo = deque([b"/"])
-    while todo:
-        path = todo.popleft()
-        try:
-            with reading():
-                todo.extend(_visit(h5g.open(file, path), path, tree))
-        except CannotRepresentError as error:
-            tree.failures.append((path, str(error)))
-    return tree
+    return _Taking(file, inventory).tree()
 
 
-def _visit(group: h5g.GroupID, path: bytes, tree: Tree) -> list[bytes]:
-    """Read a group's links; gives the groups that were found for the first time."""
-    tree.links[path] = links = []
-    found: list[bytes] = []
-    for link in _links(group):
-        child = path.rstrip(b"/") + b"/" + link.name
-        try:
-            with reading():
-                links.append(_followed(group, link))
-                if link.kind == h5l.TYPE_HARD and link.address not in tree.paths:
-                    item = h5o.open(group, link.name)
-                    own = tree.paths[link.address] = tree.named.get(link.address, child)
-                    found.extend([own] if isinstance(item, h5g.GroupID) else [])
-        except CannotRepresentError as error:
-            tree.failures.append((child, str(error)))
-    return found
+class _Taking:
+    def __init__(self, file: h5f.FileID, inventory: Inventory) -> None:
+        self._file = file
+        self._objects = inventory.objects
+        self._root = inventory.root.address
+        self._tree = Tree({self._root: b"/"})
 
+    def tree(self) -> Tree:
+        todo = deque([self._root])
+        while todo:
+            address = todo.popleft()
+            path = self._tree.paths[address]
+            self._tree.links[path] = []
+            try:
+                todo.extend(self._visit(path, address))
+            except CannotRepresentError as error:
+                self._tree.failures.append((path, str(error)))
+        return self._tree
 
-def _links(group: h5g.GroupID) -> Iterator[StoredLink]:
-    found: list[StoredLink] = []
+    def _visit(self, path: bytes, address: int) -> Iterator[int]:
+        """Take a group's links; gives the groups that were found for the first time."""
+        for name, link in self._stored(path, address):
+            child = path.rstrip(b"/") + b"/" + name
+            if isinstance(link, str):
+                self._tree.failures.append((child, link))
+                continue
+            self._tree.links[path].append(link)
+            if link.kind != "hard" or link.address in self._tree.paths:
+                continue
+            try:
+                with reading():
+                    yield from self._found(child, link.address)
+            except CannotRepresentError as error:
+                self._tree.failures.append((child, str(error)))
 
-    def collect(name: bytes, info: h5l.LinkInfo) -> None:
-        order = int(info.corder) if info.corder_valid else 0
-        address = int(info.u) if info.type == h5l.TYPE_HARD else 0
-        found.append(StoredLink(name, int(info.type), address, character_set=int(info.cset), order=order))
+    def _stored(self, path: bytes, address: int) -> Iterator[tuple[bytes, Link | str]]:
+        """Names and links of a group; the reason in place of a link that cannot be read."""
+        known = self._objects.get(address)
+        if known is not None and known.stored is not None:
+            return ((encode_name(link.name), link) for link in known.stored)
+        with reading():
+            read = read_links(h5g.open(self._file, path))
+        if read.rest:
+            raise CannotRepresentError(read.rest)
+        return iter(read.found)
 
-    group.links.iterate(collect, info=True, idx_type=h5.INDEX_NAME)
-    return iter(sorted(found, key=lambda link: link.name))
-
-
-def _followed(group: h5g.GroupID, link: StoredLink) -> StoredLink:
-    """The link with what it names."""
-    if link.kind == h5l.TYPE_SOFT:
-        return replace(link, target=group.links.get_val(link.name))
-    if link.kind == h5l.TYPE_EXTERNAL:
-        file, target = group.links.get_val(link.name)
-        return replace(link, target=target, file=file)
-    return link
+    def _found(self, child: bytes, address: int) -> Iterator[int]:
+        """Keep the path of an object that was met for the first time; gives it when it is a group."""
+        known = self._objects.get(address)
+        kind = known.kind if known is not None else kind_of(h5o.open(self._file, child))
+        self._tree.paths[address] = encode_name(absolute(known.path)) if known is not None else child
+        if kind == "group":
+            yield address
