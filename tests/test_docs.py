@@ -65,6 +65,24 @@ def test_the_grammar_is_what_is_evaluated(expression: str, value: int) -> None:
     assert gen.evaluate(expression, {"i": 5}) == value
 
 
+def test_the_codec_of_tiff_segments_is_described() -> None:
+    from dataclasses import fields
+
+    from shadowzarr.tiff_segments.one_segment_file import SegmentForm
+
+    table = FORMAT.partition("## How TIFF becomes Zarr")[2].partition("## ")[0]
+    rows = re.findall(r"^\| (`.*?) \| .* \| (.*?) \|$", table, re.MULTILINE)
+    described = {key: default.strip("`") for keys, default in rows for key in re.findall(r"`(\w+)`", keys)}
+    form = SegmentForm("little", 3, 2)
+    assert described.keys() == {field.name for field in fields(SegmentForm)}
+    for name, default in described.items():
+        value = getattr(form, name)
+        shown = (
+            value.decode() if isinstance(value, bytes) else list(value) if isinstance(value, tuple) else value
+        )
+        assert default == "required" or json.loads(default) == shown, name
+
+
 def test_the_example_of_tiff_files_runs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
