@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from .store.open_rfs import open_rfs
     from .store.rfs_store import RfsStore
     from .verify import VerificationReport, verify_rfs
+    from .virtual import VirtualArray, concatenate, stack
     from .write import write_rfs
 
 _HOMES = {
@@ -37,6 +38,8 @@ _HOMES = {
     "SourceChangedError": ".errors",
     "ToHdf5Report": ".export.to_hdf5",
     "VerificationReport": ".verify",
+    "VirtualArray": ".virtual",
+    "concatenate": ".virtual",
     "decode_attributes": ".attributes",
     "generate_rfs": ".formats.hdf5.generate",
     "generate_rfs_tiff": ".formats.tiff.generate",
@@ -46,6 +49,7 @@ _HOMES = {
     "open_rfs": ".store.open_rfs",
     "relocate_rfs": ".relocation",
     "rfs_to_lindi": ".lindi",
+    "stack": ".virtual",
     "to_hdf5": ".export.to_hdf5",
     "verify_rfs": ".verify",
     "write_kerchunk": ".kerchunk",
@@ -62,6 +66,8 @@ __all__ = [
     "SourceChangedError",
     "ToHdf5Report",
     "VerificationReport",
+    "VirtualArray",
+    "concatenate",
     "decode_attributes",
     "generate_rfs",
     "generate_rfs_tiff",
@@ -71,6 +77,7 @@ __all__ = [
     "open_rfs",
     "relocate_rfs",
     "rfs_to_lindi",
+    "stack",
     "to_hdf5",
     "verify_rfs",
     "write_kerchunk",

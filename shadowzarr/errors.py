@@ -6,6 +6,8 @@ would expect::
     ShadowzarrError
     ├── UsageError (ValueError)            change the call, the configuration or the environment
     │   ├── InvalidReferencesError         the document is not a reference file system we can read
+    │   ├── NeedsDataError                 a virtual array cannot be cut or joined so without its data
+    │   ├── OutOfRangeError (IndexError)   an index that the array does not have
     │   ├── UnsupportedError               the source holds something that cannot be represented
     │   ├── ConfigError                    a configuration file is wrong
     │   ├── MissingCredentialsError        a key is needed, or the one given is refused
@@ -65,6 +67,14 @@ class UsageError(ShadowzarrError, ValueError):
 
 class InvalidReferencesError(UsageError):
     """A document is not a reference file system, or one of a newer format."""
+
+
+class NeedsDataError(UsageError):
+    """What was asked of a virtual array would need its data; the message says what works instead."""
+
+
+class OutOfRangeError(UsageError, IndexError):
+    """An index lies outside of a virtual array."""
 
 
 class UnsupportedError(UsageError):

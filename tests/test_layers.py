@@ -24,6 +24,7 @@ MAY_IMPORT = {
     "recognition": {"refs", "access"},
     "builder": {"refs", "attributes", "codecs"},
     "write": {"refs", "access"},
+    "virtual": {"refs", "attributes", "builder"},
     "zarr_v2": {"refs", "builder"},
     "store": {"refs", "attributes", "codecs", "zlib_codec", "access", "h5py_lock", "recognition"},
     "formats": {
@@ -35,6 +36,7 @@ MAY_IMPORT = {
         "tiff_segments",
         "access",
         "builder",
+        "virtual",
         "recognition",
     },
     "export": {"refs", "attributes", "access", "store", "hdf5_types"},

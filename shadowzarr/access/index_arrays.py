@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, cast
+from typing import Any, Protocol, cast
 
 import numpy as np
 
@@ -14,18 +14,22 @@ from ..refs.document import IndexArray, IndexEntry
 from ..refs.index_codec import decode_index_chunk
 from ..refs.node_checks import parse_node
 from ..refs.zarr_metadata import chunk_grid_shape, chunk_shape_of
-from .range_reader import DefaultReader, default_reader
+from .range_reader import default_reader
 from .source_identity import Buffer
 
 
-def read_index(entry: IndexEntry, *, reader: DefaultReader | None = None) -> IndexArray:
+class _FileReader(Protocol):
+    def read_whole(self, url: str) -> Buffer: ...
+
+
+def read_index(entry: IndexEntry, *, reader: _FileReader | None = None) -> IndexArray:
     """Read the index array of an entry.
 
     Parameters
     ----------
     entry : IndexEntry
         Of a document that was loaded: its ``index`` is an absolute location.
-    reader : DefaultReader, optional
+    reader : optional
         What reads the files; the process's own by default.
 
     Returns

@@ -65,7 +65,7 @@ class SelectedRange:
     Attributes
     ----------
     range : FileRange
-        Whole records of the file, but for the last one, which ends where what is kept of it ends.
+        Whole records of the file, but for the last one, which ends where what is wanted of it ends.
     skip : int
         Bytes to drop from the start of what is kept.
     length : int
@@ -100,9 +100,20 @@ def file_range(offset: int, start: int, stop: int, selection: Selection) -> Sele
         return SelectedRange(FileRange(offset, 0), 0, 0)
     kept = selection.kept_size
     first, last = start // kept, (stop - 1) // kept
-    end = last * selection.record_size + max(stop for _, stop in selection.keep)
+    end = last * selection.record_size + _end(stop - last * kept, selection)
     begin = first * selection.record_size
     return SelectedRange(FileRange(offset + begin, end - begin), start - first * kept, stop - start)
+
+
+def _end(nbytes: int, selection: Selection) -> int:
+    """Where in a record the last of its first ``nbytes`` kept bytes ends."""
+    end = 0
+    for start, stop in selection.keep:
+        if nbytes <= 0:
+            break
+        end = max(end, min(stop, start + nbytes))
+        nbytes -= stop - start
+    return end
 
 
 def take(data: bytes | bytearray | memoryview, part: SelectedRange, selection: Selection) -> bytes:

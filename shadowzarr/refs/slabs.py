@@ -6,6 +6,7 @@ into slabs of about `CONTIGUOUS_CHUNK_BYTES`, which one ``gen`` entry describes.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from functools import lru_cache
 
@@ -58,3 +59,11 @@ def _first_divisor(number: int, candidates: range) -> int | None:
 def cut_axis(shape: Sequence[int]) -> int:
     """The axis along which slabs follow each other: the first that is longer than 1."""
     return next((axis for axis, extent in enumerate(shape) if extent > 1), 0)
+
+
+def largest_divisor(number: int, most: int) -> int:
+    """The largest divisor that is not above a limit."""
+    if number <= most:
+        return number
+    small = (n for n in range(1, math.isqrt(number) + 1) if number % n == 0)
+    return max(n for pair in ((n, number // n) for n in small) for n in pair if n <= most)

@@ -37,7 +37,12 @@ _OPTIONAL: Final = (
 """Parts that a document may lack; null means the same."""
 
 
-def load_rfs(source: str | os.PathLike[str] | Mapping[str, Any], *, reader: FileReader | None = None) -> Rfs:
+def load_rfs(
+    source: str | os.PathLike[str] | Mapping[str, Any],
+    *,
+    reader: FileReader | None = None,
+    read_indexes: bool = False,
+) -> Rfs:
     """Load a reference file system.
 
     Parameters
@@ -47,11 +52,14 @@ def load_rfs(source: str | os.PathLike[str] | Mapping[str, Any], *, reader: File
         s3); or a document in memory, which is checked and not changed.
     reader : optional
         What reads the file; the process's own by default.
+    read_indexes : bool, optional
+        Whether index arrays are read and held, as `VirtualArray.from_rfs` needs them.
 
     Returns
     -------
     Rfs
-        Locations are absolute, templates are put in, and index arrays are named, not read.
+        Locations are absolute, templates are put in, and index arrays are named, not read, unless it is
+        asked for.
 
     Raises
     ------
@@ -63,13 +71,25 @@ def load_rfs(source: str | os.PathLike[str] | Mapping[str, Any], *, reader: File
     """
     if isinstance(source, Mapping):
         check_document(source, "the document")
-        return _in_memory(source)
+        return _with_indexes(_in_memory(source), reader) if read_indexes else _in_memory(source)
     location = canonical(source)
     document = document_location(location)
     # A directory that was named keeps its URL's query: who gave it gave it for all that is in there.
     folder = folder_of(document) if location == document else location
     rfs = parse_document(_read(document, location, reader or default_reader()), without_query(document))
-    return _standalone(rfs, lambda place: resolve(place, folder))
+    rfs = _standalone(rfs, lambda place: resolve(place, folder))
+    return _with_indexes(rfs, reader) if read_indexes else rfs
+
+
+def _with_indexes(rfs: Rfs, reader: FileReader | None) -> Rfs:
+    """References with their index arrays in memory."""
+    entries = rfs.get("indexes")
+    if not entries:
+        return rfs
+    from ..access.index_arrays import read_index  # needs numcodecs, which most who load references do not
+
+    read = {path: {**entry, "index": read_index(entry, reader=reader)} for path, entry in entries.items()}
+    return cast("Rfs", {**rfs, "indexes": read})
 
 
 def parse_document(data: bytes | memoryview, name: str) -> Rfs:

@@ -70,3 +70,17 @@ def test_parts_equal_slices_of_the_joined_bytes(selection, records, data):
     read = file[part.range.offset : part.range.stop].tobytes()
     assert len(read) == part.range.length
     assert take(read, part, selection) == joined[start:stop]
+
+
+@given(selections(), st.integers(1, 6), st.data())
+def test_nothing_is_read_past_the_last_byte_that_is_wanted(selection, records, data):
+    stop = data.draw(st.integers(1, selection.kept_size * records))
+    part = file_range(0, 0, stop, selection)
+    places = [
+        record * selection.record_size + place
+        for record in range(records)
+        for start, end in selection.keep
+        for place in range(start, end)
+    ]
+    last_record = (stop - 1) // selection.kept_size * selection.kept_size
+    assert part.range.stop == max(places[last_record:stop]) + 1

@@ -1,6 +1,8 @@
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from shadowzarr.refs.slabs import cut_axis, slab_height
+from shadowzarr.refs.slabs import cut_axis, largest_divisor, slab_height
 
 
 @pytest.mark.parametrize(
@@ -35,3 +37,11 @@ def test_cut_axis() -> None:
     assert cut_axis((5, 3)) == 0
     assert cut_axis((1, 1, 7)) == 2
     assert cut_axis((1, 1)) == 0
+
+
+@given(st.integers(1, 10**6), st.integers(1, 10**6))
+def test_largest_divisor(number: int, most: int) -> None:
+    found = largest_divisor(number, most)
+    assert number % found == 0
+    assert found <= most
+    assert all(number % other for other in range(found + 1, min(most, number, found + 200) + 1))

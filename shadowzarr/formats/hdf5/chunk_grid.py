@@ -5,12 +5,12 @@ Pure arithmetic of the virtual datasets (``virtual``) and raw files (``raw_files
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
+from ...refs.slabs import largest_divisor as largest_divisor
 from .chunk_table import ChunkTable
 from .dtypes import NotInPlaceError
 
@@ -36,14 +36,6 @@ def is_one_piece(chunk: list[int], shape: tuple[int, ...], starts: Indices) -> b
     while axis >= 0 and chunk[axis] == shape[axis] and not starts[:, axis].any():
         axis -= 1
     return all(edge == 1 for edge in chunk[: max(0, axis)])
-
-
-def largest_divisor(number: int, most: int) -> int:
-    """The largest divisor that is not above a limit."""
-    if number <= most:
-        return number
-    small = (n for n in range(1, math.isqrt(number) + 1) if number % n == 0)
-    return max(n for pair in ((n, number // n) for n in small) for n in pair if n <= most)
 
 
 def missing(ours: Indices, table: ChunkTable, held: dict[tuple[int, ...], bytes]) -> Indices:

@@ -11,7 +11,7 @@ from h5py import h5p, h5s
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shadowzarr.formats.hdf5.chunk_grid import is_one_piece, largest_divisor
+from shadowzarr.formats.hdf5.chunk_grid import is_one_piece
 from shadowzarr.formats.hdf5.generate import generate_rfs
 from shadowzarr.store.open_rfs import open_rfs
 from shadowzarr.verify import verify_rfs
@@ -297,14 +297,6 @@ def test_whatever_is_mapped_reads_as_h5py_reads_it(
     with h5py.File(path) as f:
         assert open_rfs(rfs)["v"][...].tolist() == f["v"][...].tolist()
     assert verify_rfs(rfs, mode="full").equal
-
-
-@given(st.integers(1, 10**6), st.integers(1, 10**6))
-def test_largest_divisor(number: int, most: int) -> None:
-    found = largest_divisor(number, most)
-    assert number % found == 0
-    assert found <= most
-    assert all(number % other for other in range(found + 1, min(most, number, found + 200) + 1))
 
 
 @pytest.mark.parametrize(

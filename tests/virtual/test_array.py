@@ -1,0 +1,457 @@
+"""VirtualArray: what it is made of, how it is cut, and what is refused, with what would work."""
+
+import json
+import pickle
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from shadowzarr import RfsBuilder, open_rfs
+from shadowzarr.errors import NeedsDataError, OutOfRangeError, UsageError
+from shadowzarr.virtual import VirtualArray, stack
+
+
+def metadata(rfs):
+    return json.loads(rfs["refs"]["a/zarr.json"])
+
+
+def test_the_example_of_the_documentation(raw, built, read):
+    neural, sync = raw.array()[:, :9], raw.array()[:, 9]
+    rfs = built(neural, dimension_names=["time", "channel"])
+    assert rfs["selections"] == {"a": {"record_size": 20, "keep": [[0, 18]]}}
+    assert metadata(rfs)["dimension_names"] == ["time", "channel"]
+    assert [codec["name"] for codec in metadata(rfs)["codecs"]] == ["bytes"]
+    np.testing.assert_array_equal(read(neural), raw.values[:, :9])
+    np.testing.assert_array_equal(read(sync), raw.values[:, 9])
+    np.testing.assert_array_equal(read(neural[:60]), raw.values[:60, :9])
+
+
+def test_what_it_is(raw):
+    array = raw.array(dtype=">i2")[:, 2:]
+    assert (array.shape, array.dtype, array.ndim, array.size, array.nbytes, len(array)) == (
+        (600, 8),
+        np.dtype(">i2"),
+        2,
+        4800,
+        9600,
+        600,
+    )
+    assert repr(array) == "<VirtualArray shape=(600, 8) dtype=>i2 chunk_shape=(600, 8)>"
+    with pytest.raises(TypeError, match="no length"):
+        len(array[0, 0])
+
+
+def test_it_holds_no_data(raw):
+    with pytest.raises(NeedsDataError, match="open_rfs"):
+        np.asarray(raw.array())
+
+
+def test_slabs_are_those_of_a_contiguous_dataset():
+    array = VirtualArray.contiguous("f", shape=[495_184_000, 160], dtype="int16")
+    assert array.chunk_shape == (8_000, 160)
+    assert VirtualArray.contiguous("f", shape=[1, 3_000_000, 2], dtype="<f8").chunk_shape == (1, 250_000, 2)
+    assert VirtualArray.contiguous("f", shape=[3, 10**9], dtype="<f8").chunk_shape == (1, 10**9)
+    # What lies between the rows counts: a slab is about 4 MiB of the file.
+    assert VirtualArray.contiguous("f", shape=[10**6, 385], dtype="int16")[:, 384].chunk_shape == (5000,)
+
+
+def test_slabs_are_one_rule(built):
+    array = VirtualArray.contiguous("/f", shape=[10**6, 385], dtype="int16")[1000:, :384]
+    rfs = built(array)
+    assert array.chunk_shape == (5400, 384)
+    assert rfs["gen"] == [
+        {
+            "key": "a/c/{{i}}/0",
+            "url": "{{u0}}",
+            "offset": "{{770000 + i * 4158000}}",
+            "length": str(5399 * 770 + 768),
+            "dimensions": {"i": {"stop": 185}},
+        }
+    ]
+
+
+class TestConstructors:
+    @pytest.mark.parametrize(
+        ("options", "message"),
+        [
+            ({"shape": [-1, 2]}, "shape has -1"),
+            ({"shape": 5}, "shape is '5'; expected whole numbers"),
+            ({"shape": [1.5]}, "shape has '1.5'"),
+            ({"offset": -1}, "offset has -1"),
+            ({"offset": 2**63}, "offset has"),
+            ({"shape": [2**62, 2]}, "are in no file"),
+            ({"chunk_shape": [0, 1]}, "chunk_shape has 0"),
+            ({"chunk_shape": [1]}, r"chunk_shape \(1,\) has 1 edges for the 2 axes"),
+            ({"dtype": "object"}, "dtype object: Zarr has no data type"),
+            ({"dtype": "S0"}, r"Zarr has no data type"),
+            ({"dtype": "nonsense"}, "dtype 'nonsense' is no data type"),
+            ({"dtype": "(2,)i4"}, "give its base and the array more axes"),
+            ({"dtype": [("a", "<i2"), ("b", ">i2")]}, "parts of both byte orders"),
+            ({"dtype": [("a", "<i2", 3)]}, "field 'a' is an array"),
+            ({"dtype": np.dtype([("a", "u1"), ("b", "<i2")], align=True)}, "bytes between its fields"),
+            ({"path": 5}, "'5' is no file"),
+            ({"path": ""}, "'' is no file"),
+            ({"path": b"f"}, "no file"),
+        ],
+        ids=str,
+    )
+    def test_what_cannot_be(self, options, message):
+        given = {"path": "f", "shape": [4, 2], "dtype": "int16", **options}
+        with pytest.raises(UsageError, match=message):
+            VirtualArray.contiguous(given.pop("path"), **given)
+
+    @pytest.mark.parametrize(
+        ("options", "message"),
+        [
+            ({"record_size": 11}, "record_size 11: a row has 8 bytes after 4 that are skipped"),
+            ({"record_size": 0}, "record_size has 0"),
+            ({"skip": -1}, "skip has -1"),
+            ({"shape": []}, "no rows"),
+        ],
+    )
+    def test_records_that_cannot_be(self, options, message):
+        given = {"shape": [4, 2], "dtype": "int32", "record_size": 12, "skip": 4, **options}
+        with pytest.raises(UsageError, match=message):
+            VirtualArray.records("f", **given)
+
+    @pytest.mark.parametrize(
+        ("options", "message"),
+        [
+            (
+                {"chunk_shape": [2, 60]},
+                "blocks follow one another along axis 1, so along axis 0 a chunk has all 3",
+            ),
+            ({"record_size": 300}, "record_size 300: a chunk has 360 bytes after 0"),
+            ({"axis": 2}, "axis 2: there are 2 axes"),
+            ({"chunk_shape": [3]}, "1 edges for the 2 axes"),
+        ],
+    )
+    def test_blocks_that_cannot_be(self, options, message):
+        given = {
+            "shape": [3, 150],
+            "chunk_shape": [3, 60],
+            "dtype": "int16",
+            "record_size": 400,
+            "axis": 1,
+            **options,
+        }
+        with pytest.raises(UsageError, match=message):
+            VirtualArray.blocks("f", **given)
+
+    @pytest.mark.parametrize(
+        ("chunks", "message"),
+        [
+            (["f"], r"1 chunks; the chunk grid \(2, 1\) .* has 2"),
+            ({(2, 0): "f"}, r"chunk \(2, 0\) lies outside of the chunk grid \(2, 1\)"),
+            ({(0,): "f"}, "lies outside"),
+            ({(0, 0): ("f", 0)}, r"expected a file, or \(file, offset, length\)"),
+            ({(0, 0): 5}, "expected a file"),
+            ({(0, 0): ("f", -1, 8)}, r"the offset of chunk \(0, 0\) has -1"),
+            ({(0, 0): ("f", 0, 9)}, r"the length of chunk \(0, 0\) is 9; a whole chunk has 8 bytes"),
+        ],
+    )
+    def test_chunks_that_cannot_be(self, chunks, message):
+        with pytest.raises(UsageError, match=message):
+            VirtualArray.from_chunks(chunks, shape=[3, 2], dtype="int16", chunk_shape=[2, 2])
+
+    def test_a_chunk_that_is_too_short_is_named_when_the_document_is_built(self, built):
+        array = VirtualArray.from_chunks(
+            [("f", 0, 7), ("f", 8, 4)], shape=[3, 2], dtype="int16", chunk_shape=[2, 2]
+        )
+        with pytest.raises(UsageError, match=r"length: chunk \(0, 0\) of array 'a' has 7 bytes; it takes 8"):
+            built(array)
+
+    def test_local_paths_are_absolute_and_urls_stay(self, built):
+        for given, written in [
+            ("f", str(Path.cwd() / "f")),
+            ("https://h/f?x=1", "https://h/f?x=1"),
+            ("s3://b/f", "s3://b/f"),
+        ]:
+            assert built(VirtualArray.contiguous(given, shape=[2], dtype="u1"))["templates"] == {
+                "u0": written
+            }
+
+    def test_attributes_come_along(self, raw, built):
+        array = raw.array(attributes={"rate": 30_000, "gain": [1.0, float("nan")]})
+        assert array[:5].transpose().attributes["rate"] == 30_000
+        rfs = built(array.with_attributes({"rate": 25_000}), attributes={"unit": "V"})
+        assert metadata(rfs)["attributes"] == {"rate": 25_000, "unit": "V"}
+        array.attributes["rate"] = 0
+        assert array.attributes["rate"] == 30_000
+
+
+class TestFromChunks:
+    def test_short_last_chunks_and_whole_files_read(self, tmp_path, read):
+        values = np.arange(35, dtype="<i4").reshape(7, 5)
+        (tmp_path / "one").write_bytes(b"head" + values[:3].tobytes())
+        (tmp_path / "two").write_bytes(values[3:6].tobytes())
+        (tmp_path / "three").write_bytes(values[6:].tobytes())
+        chunks = [(tmp_path / "one", 4, 60), tmp_path / "two", (tmp_path / "three",)]
+        array = VirtualArray.from_chunks(chunks, shape=[7, 5], dtype="<i4", chunk_shape=[3, 5])
+        np.testing.assert_array_equal(read(array), values)
+        np.testing.assert_array_equal(read(array[3:]), values[3:])
+        np.testing.assert_array_equal(read(array[3:5]), values[3:5])
+
+    def test_what_a_mapping_leaves_out_is_zero(self, tmp_path, read):
+        (tmp_path / "f").write_bytes(bytes([7, 8]))
+        chunks = {(2,): (tmp_path / "f", 0, 1)}
+        array = VirtualArray.from_chunks(chunks, shape=[5], dtype="u1", chunk_shape=[2])
+        assert read(array).tolist() == [0, 0, 0, 0, 7]
+
+    def test_thousands_have_an_index(self, tmp_path, built, read):
+        values = np.random.default_rng(1).integers(0, 256, (1500, 4), np.uint8)
+        order = np.random.default_rng(2).permutation(1500)
+        (tmp_path / "f").write_bytes(values[order].tobytes())
+        places = {(int(row), 0): (tmp_path / "f", 4 * at, 4) for at, row in enumerate(order)}
+        array = VirtualArray.from_chunks(places, shape=[1500, 4], dtype="u1", chunk_shape=[1, 4])
+        assert set(built(array)["indexes"]) == {"a"}
+        np.testing.assert_array_equal(read(array), values)
+        picked = [1499, 3, 3, 0]
+        np.testing.assert_array_equal(read(array[picked]), values[picked])
+        np.testing.assert_array_equal(read(array[::-7]), values[::-7])
+
+
+class TestBlocks:
+    @pytest.mark.parametrize("is_whole", [True, False])
+    def test_a_header_and_some_samples_over_and_over(self, tmp_path, read, is_whole):
+        """The last record is cut after the last sample of the array, or not."""
+        values = np.random.default_rng(3).integers(0, 2**16, (3, 50), dtype="<u2")
+        data = b"file header"
+        for begin in range(0, 50, 8):
+            block = np.zeros((3, 8), "<u2")
+            part = values[:, begin : begin + 8]
+            block[:, : part.shape[1]] = part
+            data += b"head" + block.tobytes() + b"tail"
+        path = tmp_path / "f"
+        path.write_bytes(data if is_whole else data[: -4 - 2 * 6])
+        stored = VirtualArray.blocks(
+            path, shape=[3, 50], chunk_shape=[3, 8], dtype="<u2", record_size=56, skip=4, offset=11, axis=1
+        )
+        np.testing.assert_array_equal(read(stored), values)
+        signal = stored.transpose(1, 0)
+        np.testing.assert_array_equal(read(signal), values.T)
+        np.testing.assert_array_equal(read(signal[16:40]), values.T[16:40])
+
+    def test_blocks_are_one_rule(self, built):
+        array = VirtualArray.blocks(
+            "/f",
+            shape=[192, 6_000_000],
+            chunk_shape=[192, 60],
+            dtype="uint16",
+            record_size=24372,
+            offset=100,
+            axis=1,
+        )
+        rfs = built(array.transpose(1, 0))
+        assert rfs["gen"][0]["key"] == "a/c/{{i}}/0"
+        assert rfs["gen"][0]["dimensions"] == {"i": {"stop": 100_000}}
+        assert metadata(rfs)["codecs"][0] == {"name": "transpose", "configuration": {"order": [1, 0]}}
+
+
+class TestRecords:
+    def test_packets_with_headers(self, tmp_path, read, built):
+        packets = np.zeros(50, [("header", "u1", 13), ("samples", "<i2", 6)])
+        packets["samples"] = np.random.default_rng(4).integers(-99, 99, (50, 6))
+        packets["header"] = 255
+        (tmp_path / "f").write_bytes(b"start" + packets.tobytes())
+        array = VirtualArray.records(
+            tmp_path / "f", shape=[50, 6], dtype="<i2", record_size=25, skip=13, offset=5
+        )
+        np.testing.assert_array_equal(read(array), packets["samples"])
+        np.testing.assert_array_equal(read(array[::4, [5, 1]]), packets["samples"][::4, [5, 1]])
+        assert built(array)["selections"]["a"] == {"record_size": 25, "keep": [[0, 12]]}
+
+    def test_records_without_gaps_are_in_one_piece(self, built):
+        array = VirtualArray.records("/f", shape=[50, 6], dtype="<i2", record_size=12)
+        assert "selections" not in built(array)
+        assert built(array)["refs"]["a/c/0/0"] == ["{{u0}}", 0, 600]
+
+
+class TestIndexing:
+    @pytest.mark.parametrize(
+        "index",
+        [
+            np.s_[5],
+            np.s_[-1, -1],
+            np.s_[10:20],
+            np.s_[10:20:3],
+            np.s_[::-1],
+            np.s_[::-3, 2],
+            np.s_[:, ::-1],
+            np.s_[:, 1::3],
+            np.s_[:, [9, 0, 0, 4]],
+            np.s_[[599, 0, 300]],
+            np.s_[5:5],
+            np.s_[:, []],
+            np.s_[..., 3],
+            np.s_[:, np.arange(10) % 3 == 0],
+            (),
+        ],
+        ids=str,
+    )
+    def test_arrays_in_one_piece_are_cut_anywhere(self, raw, read, index):
+        np.testing.assert_array_equal(read(raw.array()[index]), raw.values[index])
+
+    def test_chains(self, raw, read):
+        found = raw.array()[:, ::-1][:, [0, 2, 4, 6]][100:, 1:][::-2][:, -1]
+        np.testing.assert_array_equal(
+            read(found), raw.values[:, ::-1][:, [0, 2, 4, 6]][100:, 1:][::-2][:, -1]
+        )
+
+    def test_columns_of_a_movie_are_rows_of_bytes(self, built):
+        movie = VirtualArray.contiguous("/f", shape=[1000, 512, 512], dtype="<u2")
+        assert built(movie[:, 10:500, :])["selections"]["a"] == {
+            "record_size": 512 * 1024,
+            "keep": [[0, 490 * 1024]],
+        }
+        assert built(movie[:, :, 10:20])["selections"]["a"] == {"record_size": 1024, "keep": [[0, 20]]}
+
+    def test_a_longer_piece_of_every_record_needs_no_selection(self, built):
+        array = VirtualArray.contiguous("/f", shape=[1000, 64, 64], dtype="<u2", chunk_shape=[1, 64, 64])
+        rfs = built(array[:, 10:50])
+        assert "selections" not in rfs
+        assert rfs["gen"][0]["offset"] == "{{1280 + i * 8192}}"
+
+    def test_chunks_of_several_axes_are_one_rule(self, raw, built, read):
+        array = raw.array(shape=[10, 60, 10], chunk_shape=[1, 20, 10])
+        (rule,) = built(array)["gen"]
+        assert rule["offset"] == "{{12 + i * 1200 + j * 400}}"
+        assert rule["dimensions"] == {"i": {"stop": 10}, "j": {"stop": 3}}
+        np.testing.assert_array_equal(read(array), raw.values.reshape(10, 60, 10))
+        np.testing.assert_array_equal(read(array[::-1, 3:, 2]), raw.values.reshape(10, 60, 10)[::-1, 3:, 2])
+
+    def test_chunks_that_hang_over_among_columns_read_to_the_last_byte(self, raw, read):
+        """The last columns of the last row end the file; what a chunk has after them is not read."""
+        array = raw.array(chunk_shape=[50, 4])
+        np.testing.assert_array_equal(read(array), raw.values)
+        np.testing.assert_array_equal(read(array[37:, 1:]), raw.values[37:, 1:])
+
+    def test_iterating_ends(self, raw):
+        assert len(list(raw.array()[:3])) == 3
+
+    def test_out_of_range(self, raw):
+        with pytest.raises(OutOfRangeError, match="axis 1 with size 10"):
+            raw.array()[0, 10]
+
+
+class TestRefused:
+    """By whole chunks: the axis, the rule, and what would work."""
+
+    @pytest.fixture
+    def chunked(self):
+        places = [("f", 40 * n, 40) for n in range(6)]
+        return VirtualArray.from_chunks(places, shape=[3, 8, 10], dtype="i1", chunk_shape=[1, 4, 10])
+
+    @pytest.mark.parametrize(
+        ("index", "message"),
+        [
+            (
+                np.s_[:, 3:],
+                r"axis 1 has chunks of 4 elements .*the slice 3:8 begins inside one.*It may begin at 0 or 4",
+            ),
+            (np.s_[:, 5:], r"begins inside one.*It may begin at 4$"),
+            (
+                np.s_[:, ::2],
+                "axis 1 .*a list or a step takes elements out of chunks.*begin at a multiple of 4",
+            ),
+            (np.s_[:, ::-1], "axis 1 .*a list or a step"),
+            (np.s_[:, [0, 2]], "axis 1 .*a list or a step"),
+            (np.s_[:, 0], "axis 1 has chunks of 4 elements: an integer takes one out of a chunk"),
+            (np.s_[0, :, 2:], "axis 2 has chunks of 10 elements .*It may begin at 0$"),
+            (np.s_[0, 0, 0], "axis 2 has chunks of 10"),
+        ],
+        ids=str,
+    )
+    def test_of_whole_chunks(self, chunked, index, message):
+        with pytest.raises(NeedsDataError, match=message):
+            chunked[index]
+
+    def test_what_works_of_whole_chunks(self, chunked):
+        assert chunked[::-2, 4:, :9].shape == (2, 4, 9)
+        assert chunked[[2, 2, 0]].shape == (3, 8, 10)
+        assert chunked[1].shape == (8, 10)
+        assert chunked[:, :6].shape == (3, 6, 10)
+        assert chunked[:, [4, 5, 6, 7]].shape == (3, 4, 10)
+
+    @pytest.mark.parametrize("index", [np.s_[::-1], [7, 3] * 60])
+    def test_lists_and_negative_steps_along_slabs_that_were_asked_for(self, raw, index):
+        with pytest.raises(
+            NeedsDataError, match="axis 0 is cut into chunks of 100: a list or a negative step"
+        ):
+            raw.array(chunk_shape=[100, 10])[index]
+
+    def test_what_works_along_slabs_that_were_asked_for(self, raw, read):
+        array = raw.array(chunk_shape=[100, 10])
+        for index in (np.s_[33:444:3], np.s_[80:50:-1], [7, 3], np.s_[33:70]):
+            np.testing.assert_array_equal(read(array[index]), raw.values[index])
+        rows = raw.array(chunk_shape=[1, 10])
+        np.testing.assert_array_equal(read(rows[[7, 3] * 60]), raw.values[[7, 3] * 60])
+        np.testing.assert_array_equal(read(rows[::-1]), raw.values[::-1])
+
+    def test_chunks_whose_elements_follow_no_rule(self, raw):
+        with pytest.raises(NeedsDataError, match=r"chunk of shape \(7, 60000\).*at most 16,384 are named"):
+            raw.array(shape=[60_000, 10])[:, [0, 2, 3, 5, 6, 8, 9]].transpose(1, 0)
+
+    def test_a_selection_that_cuts_elements_is_not_turned(self, built):
+        """Such a one comes from elsewhere: here each element is two bytes of which something lies between."""
+        rfs = built(VirtualArray.contiguous("/f", shape=[4, 3], dtype="<i2"))
+        rfs["selections"] = {"a": {"record_size": 9, "keep": [[0, 1], [2, 4], [5, 8]]}}
+        rfs["refs"]["a/c/0/0"][2] = 36
+        taken = VirtualArray.from_rfs(rfs, "a")
+        assert stack([taken, taken]).transpose(1, 0, 2).shape == (4, 2, 3)
+        with pytest.raises(
+            NeedsDataError, match="selected from records.*a selection applies to bytes in their own"
+        ):
+            taken.transpose()
+
+
+@pytest.mark.parametrize("axes", [(1, 0, 2), [1, 0, 2], (0, 0, 1), (0,), (0, 3, 1)])
+def test_transposed_axes(raw, axes):
+    array = raw.array(shape=[10, 60, 10])
+    if sorted(axes) == [0, 1, 2]:
+        assert array.transpose(axes).shape == array.transpose(*axes).shape == (60, 10, 10)
+        return
+    with pytest.raises(UsageError, match="ax"):
+        array.transpose(axes)
+
+
+class TestTranspose:
+    def test_a_stack_of_pages(self, raw, read, built):
+        pages = raw.array(shape=[10, 30, 20], chunk_shape=[1, 30, 20])
+        turned = pages.transpose(0, 2, 1)
+        assert metadata(built(turned))["codecs"][0]["configuration"] == {"order": [0, 2, 1]}
+        np.testing.assert_array_equal(read(turned), raw.values.reshape(10, 30, 20).transpose(0, 2, 1))
+        np.testing.assert_array_equal(
+            read(turned[::2]), raw.values.reshape(10, 30, 20).transpose(0, 2, 1)[::2]
+        )
+
+    def test_no_codec_where_the_order_makes_no_difference(self, raw, built, read):
+        column = raw.array(chunk_shape=[600, 1])[:, :1]
+        assert [codec["name"] for codec in metadata(built(column.T))["codecs"]] == ["bytes"]
+        np.testing.assert_array_equal(read(column.T), raw.values[:, :1].T)
+
+    def test_there_and_back(self, raw, built):
+        assert built(raw.array().T.T) == built(raw.array())
+
+    def test_dimension_names_follow(self, raw, built):
+        taken = VirtualArray.from_rfs(built(raw.array(), dimension_names=["time", "channel"]), "a")
+        assert taken.T.dimension_names == ("channel", "time")
+        assert taken[:, 0].dimension_names == ("time",)
+        assert metadata(built(taken.T))["dimension_names"] == ["channel", "time"]
+
+
+def test_two_arrays_in_one_document(raw):
+    builder = RfsBuilder()
+    raw.array()[:, :9].add_to(builder, "group/neural")
+    raw.array()[:, 9].add_to(builder, "group/sync")
+    root = open_rfs(builder.build())
+    np.testing.assert_array_equal(root["group/neural"][5:9], raw.values[5:9, :9])
+    np.testing.assert_array_equal(root["group/sync"][5:9], raw.values[5:9, 9])
+    with pytest.raises(UsageError, match="'group/sync' is an array already"):
+        raw.array().add_to(builder, "group/sync")
+
+
+def test_it_can_be_pickled(raw, built):
+    array = stack([raw.array()[::2, ::-1], raw.array()[1::2, ::-1]])
+    assert built(pickle.loads(pickle.dumps(array))) == built(array)
