@@ -46,7 +46,7 @@ def message(load, tmp_path):
 @pytest.mark.parametrize("path", sorted((ROOT / "configs").rglob("*.yaml")), ids=lambda path: path.name)
 def test_every_configuration_loads(path):
     config = load_config(path)
-    assert config.request.dandisets
+    assert config.request.wanted
     assert config.source == str(path)
 
 

@@ -333,7 +333,7 @@ def indexed(draw: Callable, case: Case) -> Case:
     index = index_of(draw, case.array.shape)
     may = may_refuse_index(case, index) or _is_cut(case)
     array = checked(case, lambda: case.array[index], may_refuse=may)
-    return case if array is None else Case(array, case.values[index], case.kinds)
+    return case if array is None else Case(array, case.values[(*index, ...)], case.kinds)
 
 
 def turned(draw: Callable, case: Case) -> Case:
@@ -357,7 +357,7 @@ def stacked(draw: Callable, case: Case) -> Case:
     for _ in range(draw(st.integers(0, 2))):
         index = tuple(slice(None, None, draw(st.sampled_from((1, 1, -1)))) for _ in case.array.shape)
         if not may_refuse_index(case, index) and not _is_cut(case):
-            others.append((case.array[index], case.values[index]))
+            others.append((case.array[index], case.values[(*index, ...)]))
     parts = [(case.array, case.values), *others]
     axis = draw(st.integers(-case.array.ndim - 1, case.array.ndim))
     array = checked(case, lambda: stack([part for part, _ in parts], axis), may_refuse=len(parts) > 1)
