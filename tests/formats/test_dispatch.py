@@ -74,9 +74,7 @@ def test_what_is_of_no_format_is_named_as_what_it_should_be(tmp_path):
 
 
 def test_options_that_a_generator_lacks_are_refused_by_name(tiff, asked):
-    with pytest.raises(
-        UsageError, match="allow_external, contiguous_chunk_bytes cannot be chosen for"
-    ):
+    with pytest.raises(UsageError, match="allow_external, contiguous_chunk_bytes cannot be chosen for"):
         generate_references(tiff, contiguous_chunk_bytes=5, allow_external=True)
     assert asked == []
     with pytest.raises(UsageError, match="there is no format 'png'; expected hdf5 or tiff"):
