@@ -10,9 +10,6 @@ import contextlib
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-import h5py
-from h5py import h5d
-
 from ..access.sources import Source
 from ..errors import ShadowzarrError, SourceChangedError
 from ..formats.hdf5.array_plan import Plan
@@ -20,9 +17,9 @@ from ..formats.hdf5.dataset_context import DatasetContext
 from ..formats.hdf5.datasets import plan_dataset
 from ..formats.hdf5.inline_budget import InlineBudget
 from ..formats.hdf5.linked_files import LinkedFiles
-from ..formats.hdf5.object_names import absolute, encode_name
+from ..formats.hdf5.opened_object import OpenedDataset, open_dataset
 from ..formats.hdf5.opening import OpenFile, open_source
-from ..formats.hdf5.reasons import CannotRepresentError, reading
+from ..formats.hdf5.reasons import CannotRepresentError
 from ..formats.hdf5.references import ReferenceResolver
 from ..formats.hdf5.userblock import offset_shift
 from ..refs.slabs import CONTIGUOUS_CHUNK_BYTES
@@ -79,7 +76,7 @@ def follow(url: str, names: Iterable[str], *, inline_limit: int) -> tuple[dict[s
 
 
 def _context(opened: OpenFile, files: LinkedFiles, names: list[str], inline_limit: int) -> DatasetContext:
-    candidates = (dataset for name in names if (dataset := _opened(files, name)) is not None)
+    candidates = (found.shown for name in names if (found := _opened(files, name)) is not None)
     return DatasetContext(
         resolver=ReferenceResolver(files.first.inventory, opened.file.id),
         budget=InlineBudget(inline_limit),
@@ -102,10 +99,8 @@ def _planned(files: LinkedFiles, name: str, context: DatasetContext) -> Outcome:
         return str(error)
 
 
-def _opened(files: LinkedFiles, name: str) -> h5py.Dataset | None:
+def _opened(files: LinkedFiles, name: str) -> OpenedDataset | None:
     try:
-        with reading():
-            path = encode_name(absolute(name.strip("/")))
-            return h5py.Dataset(h5d.open(files.first.opened.file.id, path))
+        return open_dataset(files.first.opened.file.id, name.strip("/"))
     except CannotRepresentError:
         return None  # the caller says so by name
