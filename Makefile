@@ -5,7 +5,7 @@ PYTHON ?= python3
 UV := .uv/bin/uv
 VENV := .venv
 BIN := $(VENV)/bin
-EXTRAS := hdf5,tiff,neo,nwb,virtualizarr,icechunk,s3,pipeline,dandi,neuroconv
+EXTRAS := hdf5,tiff,neo,nwb,parquet,virtualizarr,icechunk,s3,pipeline,dandi,neuroconv
 
 .PHONY: env demo test lint types format constraints clean help docs-tables bench bench-quick bench-env
 
