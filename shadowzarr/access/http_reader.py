@@ -51,7 +51,7 @@ class HttpReader:
     def __init__(self, *, in_flight: int = IN_FLIGHT, retries: RetryPolicy | None = None) -> None:
         self._in_flight = in_flight
         self._retries = retries
-        self._live: dict[int, _Live] = {}  # by process id
+        self._live: dict[tuple[int, bool], _Live] = {}  # by process id, and whether obstore may be used
 
     def __getstate__(self) -> dict[str, object]:
         return {"_in_flight": self._in_flight, "_retries": self._retries, "_live": {}}
@@ -151,11 +151,12 @@ class HttpReader:
 
     def _now_live(self) -> _Live:
         """What belongs to this process, made by whichever thread comes first (setdefault is atomic)."""
-        live = self._live.get(os.getpid())
+        process = (os.getpid(), obstore_transport.is_usable())
+        live = self._live.get(process)
         if live is None:
             policy = self._retries
             fresh = _Live(self._in_flight, lambda: policy or http_client.DEFAULT_RETRIES)
-            live = self._live.setdefault(os.getpid(), fresh)
+            live = self._live.setdefault(process, fresh)
         return live
 
 
