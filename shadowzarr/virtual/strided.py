@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 
 from ..errors import NeedsDataError
-from ..refs.slabs import CONTIGUOUS_CHUNK_BYTES, slab_height
+from ..refs.slabs import CONTIGUOUS_CHUNK_BYTES, largest_divisor, slab_height
 from .axes import Axis, Picks, Steps, pick
 from .chunk_bytes import (
     MOST_RANGES,
@@ -138,9 +138,8 @@ class Strided:
         for number, (axis, edge) in enumerate(zip(self.axes, chunk, strict=True)):
             _check_edge(axis, edge, number)
         inner = tuple(_within(axis, edge) for axis, edge in zip(self.axes, chunk, strict=True))
-        overhang = frozenset(n for n, axis in enumerate(self.axes) if axis.count % chunk[n])
         try:
-            return described(inner, overhang, self.itemsize)
+            return described(inner, _overhanging(self.axes, chunk), self.itemsize)
         except UnfitError as error:
             raise NeedsDataError(
                 f"the elements of a chunk of shape {chunk} do not lie in the file so that a reference can "
@@ -167,6 +166,8 @@ def usual_chunk_shape(axes: tuple[Axis, ...], itemsize: int) -> tuple[int, ...]:
         axis = axes[number]
         if axis.count > 1 and not is_listed(axis):
             edges[number] = slab_height(axis.count, int(axis.gap), CONTIGUOUS_CHUNK_BYTES)
+            if axis.count % edges[number] and not _have_a_form(axes, edges, itemsize):
+                edges[number] = largest_divisor(axis.count, edges[number])  # no slab reaches past the array
             break
         edges[number] = 1
     return tuple(edges)
@@ -190,6 +191,21 @@ def _check_edge(axis: Axis, edge: int, shown: int) -> None:
             "apart. It works with chunks of 1 along the axis, or of all of it; slices with a positive step "
             "always do"
         )
+
+
+def _have_a_form(axes: Sequence[Axis], edges: Sequence[int], itemsize: int) -> bool:
+    """Whether chunks of a shape can be described."""
+    inner = tuple(_within(axis, edge) for axis, edge in zip(axes, edges, strict=True))
+    try:
+        described(inner, _overhanging(axes, edges), itemsize)
+    except UnfitError:
+        return False
+    return True
+
+
+def _overhanging(axes: Sequence[Axis], edges: Sequence[int]) -> frozenset[int]:
+    """Axes along which the last chunk reaches past the array."""
+    return frozenset(n for n, axis in enumerate(axes) if axis.count % edges[n])
 
 
 def _within(axis: Axis, edge: int) -> Axis:

@@ -56,6 +56,17 @@ def test_slabs_are_those_of_a_contiguous_dataset():
     assert VirtualArray.contiguous("f", shape=[10**6, 385], dtype="int16")[:, 384].chunk_shape == (5000,)
 
 
+def test_slabs_that_would_read_past_the_file_are_cut_to_divide_the_array(tmp_path, read):
+    """Columns, transposed: the last slab would be read up to rows that the file does not have."""
+    values = np.random.default_rng(5).integers(-99, 99, (1031, 2048), dtype="<i2")
+    values.tofile(tmp_path / "f")
+    array = VirtualArray.contiguous(tmp_path / "f", shape=values.shape, dtype="<i2")
+    assert array.chunk_shape == (1024, 2048)
+    turned = array[:, ::1024].transpose()
+    assert turned.chunk_shape == (2, 1)
+    np.testing.assert_array_equal(read(turned[:, -20:]), values[-20:, ::1024].T)
+
+
 def test_slabs_are_one_rule(built):
     array = VirtualArray.contiguous("/f", shape=[10**6, 385], dtype="int16")[1000:, :384]
     rfs = built(array)
