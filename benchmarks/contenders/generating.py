@@ -5,12 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 from benchmarks.measure.run_contender import Contender
+from shadowzarr.access.http_reader import IN_FLIGHT
 
 from .environments import LIMIT, OURS, lindi, own
 
 _PACKAGE = "benchmarks.contenders.generate"
-IN_FLIGHT = 64
-"""Requests that shadowzarr keeps under way."""
 _NO_REFERENCES = "makes no references"
 
 

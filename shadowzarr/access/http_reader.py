@@ -29,7 +29,7 @@ from .url_resolver import UrlResolver
 if TYPE_CHECKING:
     from .urllib3_transport import Urllib3Transport
 
-IN_FLIGHT = 64
+IN_FLIGHT = 128
 """Requests under way at once: per event loop, and in all for blocking reads of several ranges."""
 _FORGET_REFUSAL = 60.0  # seconds for which a server that ignores Range is not asked again
 

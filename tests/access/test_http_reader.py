@@ -497,6 +497,6 @@ def server_etag(server):
 
 
 def test_defaults():
-    assert HttpReader()._in_flight == 64
+    assert HttpReader()._in_flight == 128
     assert RetryPolicy().attempts >= 5
     assert http_client.WHOLE_TIMEOUT > http_client.READ_TIMEOUT
