@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from typing import Annotated
+from typing import Annotated, Literal
 
 from cyclopts import App, CycloptsError, Parameter
 
@@ -12,6 +12,7 @@ from shadowzarr.catalog.run_summary import EXIT_FAILURE
 from shadowzarr.cli.streams import give_up
 from shadowzarr.cli.usage import CALLED_WRONGLY, usage_text
 
+from . import catalog_commands
 from .commands import print_schema, run_config, run_demo
 
 app = App(
@@ -75,6 +76,72 @@ def schema(flow: str) -> int:
 def demo() -> int:
     """Write sample NWB files, index them from an archive on this machine, and open the results."""
     return run_demo()
+
+
+catalog = App(name="catalog", help="Ask what an output holds.", result_action="return_value")
+app.command(catalog)
+
+
+@catalog.command
+def rebuild(output: str, *, private: Annotated[bool, Parameter(negative="")] = False) -> int:
+    """Make the catalogue of an output anew from its records and references.
+
+    Parameters
+    ----------
+    output
+        The output folder.
+    private
+        It is a private output, whose records are about embargoed assets.
+    """
+    return catalog_commands.rebuild(output, is_private=private)
+
+
+@catalog.command
+def query(
+    output: str,
+    sql: str | None = None,
+    *,
+    question: str | None = None,
+    form: Annotated[Literal["table", "csv", "jsonl"], Parameter(name="--format")] = "table",
+) -> int:
+    """Ask the catalogue of an output.
+
+    Parameters
+    ----------
+    output
+        The output folder.
+    sql
+        A question to DuckDB over the tables assets, objects and left_out; it may only read.
+    question
+        Name of a ready question in place of SQL.
+    form
+        How the answer is printed: as a table, as CSV, or as a JSON object a line.
+    """
+    return catalog_commands.query(output, sql, question=question, form=form)
+
+
+@catalog.command
+def questions() -> int:
+    """Print the ready questions and their SQL."""
+    return catalog_commands.questions()
+
+
+@catalog.command
+def find(
+    output: str, wanted: str, *, as_json: Annotated[bool, Parameter(name="--json", negative="")] = False
+) -> int:
+    """Print where the results of an asset are.
+
+    Parameters
+    ----------
+    output
+        The output folder.
+    wanted
+        An asset's identifier, its path (or the end of it), or the ETag of its blob.
+    as_json
+        Print whole records, one JSON object a line.
+    """
+    return catalog_commands.find(output, wanted, as_json=as_json)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from .begun_run import BegunRun
     from .config import IndexDandisetsConfig
 
-PIPELINE = ("prefect", "pydantic", "ruamel.yaml", "jinja2")
+PIPELINE = ("prefect", "pydantic", "ruamel.yaml", "jinja2", "duckdb")
 """What the extra ``pipeline`` installs for these commands."""
 
 INTERRUPTED = 130

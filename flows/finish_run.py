@@ -1,8 +1,8 @@
-"""The end of a run: what was passed over is listed, the summary put together, the report written."""
+"""The end of a run: what was passed over is listed, the catalogue brought up to date, the report written."""
 
 from __future__ import annotations
 
-from shadowzarr.catalog.index_run import RunLog, summarise_run, write_skipped
+from shadowzarr.catalog.index_run import RunLog, summarise_run, update_catalogs, write_skipped
 from shadowzarr.catalog.run_summary import RunSummary
 
 from .config import IndexDandisetsConfig
@@ -19,13 +19,14 @@ def finish_run(config: IndexDandisetsConfig, log: RunLog) -> RunSummary:
     """
     request = config.request
     write_skipped(request, log)
+    warnings = update_catalogs(request)
     summary = summarise_run(
         request,
         log,
         flow=config.flow,
         config_path=config.source,
         config_digest=config.digest,
-        warnings=config.warnings,
+        warnings=[*config.warnings, *warnings],
     )
     write_report(summary, request.public.report)
     if request.private is not None:

@@ -53,7 +53,7 @@ MAY_IMPORT = {
         "hdf5_types",
         "recognition",
     },
-    "catalog": {"refs", "access", "recognition", "formats", "write", "store", "verify"},
+    "catalog": {"refs", "attributes", "access", "recognition", "formats", "write", "store", "verify"},
     # both directions; chunks that cannot be virtual are read as our store reads them
     "icechunk": {"refs", "access", "store", "formatting"},
     # reads what any store serves, and opens references by ours

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import orjson
 
-from ..errors import OutputError
+from ..errors import MissingDependencyError, OutputError
 from .asset_window import BlobKey, ThreadStages, known_twins, run_assets
 from .assets import CatalogAsset
 from .atomic_files import write_whole
@@ -32,6 +32,7 @@ from .request import IndexRequest
 from .resolve import ResolvedVersion
 from .run_summary import RunSummary, SkippedAsset
 from .stages import News, Workshop
+from .tables.update import update_catalog
 
 
 @dataclass
@@ -95,7 +96,8 @@ def index_dandisets(
                     )
                 )
         write_skipped(request, log)
-    return summarise_run(request, log, flow="index_dandisets")
+        warnings = update_catalogs(request)
+    return summarise_run(request, log, flow="index_dandisets", warnings=warnings)
 
 
 @contextlib.contextmanager
@@ -242,6 +244,29 @@ def write_skipped(request: IndexRequest, log: RunLog) -> None:
         _write_list(request.public, version, [asset for asset in of_version if not asset.private])
         if request.private is not None:
             _write_list(request.private, version, [asset for asset in of_version if asset.private])
+
+
+def update_catalogs(request: IndexRequest) -> list[str]:
+    """Bring the catalogues of the outputs up to date, and say what stands in the way.
+
+    They are derived from what the outputs hold, so a run that did its work does not fail by them.
+    """
+    warnings = []
+    for layout in request.layouts:
+        is_private = layout == request.private
+        try:
+            update = update_catalog(layout, is_private=is_private)
+        except (OutputError, MissingDependencyError) as error:
+            warnings.append(f"the catalogue is not up to date: {error}")
+            continue
+        # Names of embargoed assets stay out of what a run says; rebuilding tells them.
+        problems = [] if is_private else update.problems
+        warnings += [f"catalogue: {problem}" for problem in problems]
+        if is_private and update.problems:
+            warnings.append(f"private catalogue: {len(update.problems)} records could not be read whole")
+        if update.left_out:
+            warnings.append(f"the public output holds {update.left_out} records of embargoed assets")
+    return warnings
 
 
 def summarise_run(

@@ -57,7 +57,8 @@ def tree(folder: Path) -> dict[str, object]:
         content: object = path.read_bytes() if path.is_file() else None
         if path.name.endswith(".record.json"):
             content = {**json.loads(path.read_bytes()), "stages": []}
-        if path.name != "report.html":
+        is_derived = "catalog" in path.relative_to(folder).parts[:1] or path.name == "catalog.sqlite"
+        if path.name != "report.html" and not is_derived:
             found[str(path.relative_to(folder))] = content
     return found
 

@@ -1,0 +1,58 @@
+"""Where the results of an asset are, by its identifier, path or ETag: looked up in the output itself."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ..errors import UsageError
+from .asset_names import safe_stem
+from .layout import ListedRecord, OutputLayout
+from .options import ReferenceOptions
+from .records import IndexRecord, read_record
+
+
+def find_records(output: Path, wanted: str) -> list[tuple[Path, IndexRecord]]:
+    """Find the records of an asset; names of files are looked at, and only what is found is read.
+
+    Parameters
+    ----------
+    output : Path
+        The output folder.
+    wanted : str
+        An asset's identifier, the ETag of its blob, its path, or the end of its path after a ``/``.
+
+    Returns
+    -------
+    list of tuple
+        Each record and its file, in the order of their places.
+
+    Raises
+    ------
+    UsageError
+        When there is no such output.
+    InvalidReferencesError
+        When a record cannot be read.
+    OutputError
+        When the output cannot be listed.
+    """
+    if not output.is_dir():
+        raise UsageError(f"the output {output} does not exist")
+    layout = OutputLayout(output, ReferenceOptions())
+    plain = wanted.strip().strip('"')
+    found = [
+        record.path
+        for place, records in sorted(layout.list_all().records.items())
+        for record in records
+        if _is_wanted(record, plain) or _is_at(place, plain)
+    ]
+    return [(path, read_record(path)) for path in found]
+
+
+def _is_wanted(record: ListedRecord, wanted: str) -> bool:
+    return wanted.lower() == record.key.asset_id or wanted == record.key.etag
+
+
+def _is_at(place: Path, wanted: str) -> bool:
+    *folders, name = wanted.strip("/").split("/")
+    parts = (*folders, safe_stem(name))
+    return bool(name) and place.parts[-len(parts) :] == parts

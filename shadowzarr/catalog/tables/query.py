@@ -1,0 +1,106 @@
+"""Questions in SQL to a published catalogue: it is read, and nothing else is.
+
+DuckDB answers. It may open the files of the catalogue alone, takes one question at a time, and nothing
+that would change anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ..._optional import require
+from ...errors import ReadError, UsageError
+from .published import Published, read_published
+
+SETTINGS = {
+    "autoinstall_known_extensions": "false",
+    "autoload_known_extensions": "false",
+    "python_enable_replacements": "false",  # variables of this program are no tables
+}
+ROWS_AT_ONCE = 1000
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a question gives.
+
+    Attributes
+    ----------
+    columns : list of str
+    rows : iterator of tuple
+        Taken as they are needed.
+    """
+
+    columns: list[str]
+    rows: Iterator[tuple[Any, ...]]
+
+
+def ask(output: Path, sql: str) -> Answer:
+    """Ask the catalogue of an output.
+
+    Parameters
+    ----------
+    output : Path
+        The output folder.
+    sql : str
+        One statement that only reads, over the tables of `shadowzarr.catalog.tables.columns`.
+
+    Raises
+    ------
+    UsageError
+        When there is no catalogue, or the question cannot be understood or is none.
+    ReadError
+        When the catalogue cannot be read.
+    MissingDependencyError
+        When DuckDB is not installed.
+    """
+    duckdb = require("duckdb", extra="pipeline")
+    published = read_published(output)
+    try:
+        connection = _opened(duckdb, published)
+    except duckdb.Error as error:
+        raise ReadError(f"the catalogue of {output} cannot be read: {_first_line(error)}") from error
+    try:
+        connection.execute(_only_statement(duckdb, connection.extract_statements(sql)))
+        names = [column[0] for column in connection.description]
+    except (duckdb.Error, UsageError) as error:
+        connection.close()
+        raise UsageError(f"the question cannot be answered: {_first_line(error)}") from error
+    return Answer(names, _rows(duckdb, connection))
+
+
+def _only_statement(duckdb: Any, statements: list[Any]) -> Any:
+    reading = (duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN)
+    if len(statements) != 1 or statements[0].type not in reading:
+        raise UsageError("expected one statement that reads, such as SELECT, WITH, FROM, DESCRIBE or SHOW")
+    return statements[0]
+
+
+def _opened(duckdb: Any, published: Published) -> Any:
+    """A data base in memory that may look at these files, and at nothing else."""
+    connection = duckdb.connect(config=SETTINGS)
+    files = [str(file.resolve()) for file in published.files.values()]
+    for name, file in zip(published.files, files, strict=True):
+        quoted = file.replace("'", "''")
+        connection.execute(f"CREATE VIEW {name} AS SELECT * FROM read_parquet('{quoted}')")  # noqa: S608
+    connection.execute("SET allowed_paths = $paths", {"paths": files})
+    connection.execute("SET enable_external_access = false")
+    connection.execute("SET lock_configuration = true")
+    return connection
+
+
+def _rows(duckdb: Any, connection: Any) -> Iterator[tuple[Any, ...]]:
+    try:
+        while rows := connection.fetchmany(ROWS_AT_ONCE):
+            yield from rows
+    except duckdb.Error as error:
+        raise UsageError(f"the question cannot be answered: {_first_line(error)}") from error
+    finally:
+        connection.close()
+
+
+def _first_line(error: Exception) -> str:
+    return next((line for line in str(error).splitlines() if line.strip()), type(error).__name__)
