@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from .errors import ShadowzarrError, SourceChangedError
     from .export.to_hdf5 import ToHdf5Report, to_hdf5
     from .formats.hdf5.generate import generate_rfs
+    from .formats.neo_rawio.generate import generate_rfs_neo
+    from .formats.neo_rawio.virtual_arrays import virtual_arrays_neo
     from .formats.tiff.generate import generate_rfs_tiff
     from .kerchunk import kerchunk_to_rfs, write_kerchunk
     from .lindi import lindi_to_rfs, rfs_to_lindi
@@ -42,6 +44,7 @@ _HOMES = {
     "concatenate": ".virtual",
     "decode_attributes": ".attributes",
     "generate_rfs": ".formats.hdf5.generate",
+    "generate_rfs_neo": ".formats.neo_rawio.generate",
     "generate_rfs_tiff": ".formats.tiff.generate",
     "kerchunk_to_rfs": ".kerchunk",
     "lindi_to_rfs": ".lindi",
@@ -52,6 +55,7 @@ _HOMES = {
     "stack": ".virtual",
     "to_hdf5": ".export.to_hdf5",
     "verify_rfs": ".verify",
+    "virtual_arrays_neo": ".formats.neo_rawio.virtual_arrays",
     "write_kerchunk": ".kerchunk",
     "write_rfs": ".write",
 }
@@ -70,6 +74,7 @@ __all__ = [
     "concatenate",
     "decode_attributes",
     "generate_rfs",
+    "generate_rfs_neo",
     "generate_rfs_tiff",
     "kerchunk_to_rfs",
     "lindi_to_rfs",
@@ -80,6 +85,7 @@ __all__ = [
     "stack",
     "to_hdf5",
     "verify_rfs",
+    "virtual_arrays_neo",
     "write_kerchunk",
     "write_rfs",
 ]

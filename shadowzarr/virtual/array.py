@@ -309,6 +309,18 @@ class VirtualArray:
         """The same array with other attributes."""
         return self._as(self._layout, self._dimension_names, attributes)
 
+    def with_sources(self, sources: Mapping[str, SourceEntry]) -> VirtualArray:
+        """The same array with what is known of its files; documents that it is added to record that.
+
+        Parameters
+        ----------
+        sources : mapping
+            Size and, where there is one, ETag of files, by what references call them.
+        """
+        found = self._as(self._layout, self._dimension_names, self._attributes)
+        found._sources = dict(sources)
+        return found
+
     def __len__(self) -> int:
         if not self.shape:
             raise TypeError("a virtual array without axes has no length")

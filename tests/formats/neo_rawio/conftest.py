@@ -1,0 +1,5 @@
+"""The tests of recordings need NEO."""
+
+import pytest
+
+pytest.importorskip("neo")
