@@ -56,6 +56,8 @@ MAY_IMPORT = {
     "catalog": {"refs", "attributes", "access", "recognition", "formats", "write", "store", "verify"},
     # both directions; chunks that cannot be virtual are read as our store reads them
     "icechunk": {"refs", "access", "store", "formatting"},
+    # both directions; manifests hold what our store reads of chunks that are not whole
+    "virtualizarr": {"refs", "attributes", "access", "builder", "virtual", "store", "formatting"},
     # reads what any store serves, and opens references by ours
     "nwb": {"refs", "attributes", "access", "store"},
     "testing": {"refs", "access"},

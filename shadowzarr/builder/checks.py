@@ -130,11 +130,17 @@ def check_table(coordinates: Any, offsets: Any, nbytes: Any, grid: Coordinates, 
             f"array {path!r}: {len(coordinates)} coordinates, {len(offsets)} offsets and "
             f"{len(nbytes)} lengths"
         )
-    if len(offsets) and max(int(offsets.max()), int((offsets + nbytes).max())) > LARGEST:
+    if len(offsets) and int(offsets.max()) + int(nbytes.max()) > LARGEST and _any_beyond(offsets, nbytes):
         raise UsageError(f"offsets of array {path!r}: a chunk ends after 2**63 bytes, which no file has")
     outside = ((coordinates < 0) | (coordinates >= np.array(grid, np.int64))).any(axis=1)
     if outside.any():
         check_coordinates(tuple(coordinates[int(outside.argmax())].tolist()), grid, path)
+
+
+def _any_beyond(offsets: Any, nbytes: Any) -> bool:
+    """Whether a range ends after `LARGEST`; unsigned sums of 64 bits may begin anew."""
+    largest = np.uint64(LARGEST)
+    return bool(((offsets > largest) | (nbytes > largest) | (offsets + nbytes > largest)).any())
 
 
 def check_index(index: Any, grid: Coordinates, path: str) -> None:

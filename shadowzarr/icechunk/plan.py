@@ -4,27 +4,24 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
-from ..access.sources import describe
 from ..errors import InvalidReferencesError, UnsupportedError, UsageError
 from ..formatting import format_count
-from ..refs.chunk_index import MISSING
 from ..refs.chunk_key import METADATA_NAME
 from ..refs.document import Rfs
+from ..store.chunk_table import ChunkTable, ChunkTables
 from ..store.locate import ChunkId, Locator
 from ..store.rfs_store import RfsStore
 from ..store.served_metadata import ServedMetadata
-from .chunk_table import HELD, ChunkTable, ChunkTables
+from ..store.split_chunks import FileSizes, split
 from .extension import NAME, extension_of
 from .locations import Checksum, UrlFor, checksum_of, chunk_url
 
 _KEYS = {"name": "default", "configuration": {"separator": "/"}}
 _NO_NAMES = frozenset({"", ".", ".."})
+_MOST_ALONG_AN_AXIS = 2**32  # Icechunk's chunk coordinates have 32 bits
 
 
 @dataclass(frozen=True)
@@ -182,7 +179,7 @@ class _Files:
         self._url_for = url_for
         self._urls: dict[str, str] = {}
         self._checksums: dict[str, Checksum] = {}
-        self._sizes: dict[str, int | None] = {}
+        self.sizes = FileSizes(locations, self._sources)
 
     def url(self, number: int) -> str:
         return self._url(self.locations[number])
@@ -192,16 +189,6 @@ class _Files:
         if location not in self._checksums:
             self._checksums[location] = checksum_of(self._url(location), self._sources.get(location))
         return self._checksums[location]
-
-    def size(self, number: int, *, ask: bool = False) -> int | None:
-        """Bytes of a file; one that is not recorded is asked only when they must be known."""
-        location = self.locations[number]
-        entry = self._sources.get(location)
-        if entry is not None:
-            return entry["size"]
-        if ask and location not in self._sizes:
-            self._sizes[location] = describe(location).size
-        return self._sizes.get(location)
 
     def named(self, location: str) -> str:
         """What a source is called in the repository, also one that no virtual chunk is in."""
@@ -220,48 +207,11 @@ class _Files:
 def _array_plan(
     path: str, table: ChunkTable, locator: Locator, files: _Files, is_selected: bool
 ) -> ArrayPlan:
-    table = _with_lengths_of_files(table, files)
-    is_native = table.files == HELD
-    if is_selected:
-        is_native[:] = True
-    nbytes = locator.layout(path).chunk_nbytes
-    if nbytes is not None:
-        is_native |= _is_partial(table, nbytes, files)
-    if not is_native.any():
-        return ArrayPlan(list(_runs(table, files)), table.part(is_native))
-    return ArrayPlan(list(_runs(table.part(~is_native), files)), table.part(is_native))
-
-
-def _runs(table: ChunkTable, files: _Files) -> Iterator[VirtualRun]:
-    """Chunks of each file; their order in it stays that of the grid."""
-    numbers, counts = np.unique(table.files, return_counts=True)
-    if len(numbers) == 1:
-        parts = [table]
-    else:
-        order = np.argsort(table.files, kind="stable")
-        parts = [table.part(rows) for rows in np.split(order, np.cumsum(counts)[:-1])]
-    for number, part in zip(numbers.tolist(), parts, strict=False):
-        yield VirtualRun(files.url(number), files.checksum(number), part)
-
-
-def _with_lengths_of_files(table: ChunkTable, files: _Files) -> ChunkTable:
-    """Lengths, those of whole files filled in."""
-    whole = (table.lengths == np.uint64(MISSING)) & (table.files != HELD)
-    if not whole.any():
-        return table
-    lengths = table.lengths.copy()
-    numbers, places = np.unique(table.files[whole], return_inverse=True)
-    sizes = [files.size(number, ask=True) or 0 for number in numbers.tolist()]
-    lengths[whole] = np.array(sizes, np.uint64)[places]
-    return replace(table, lengths=lengths)
-
-
-def _is_partial(table: ChunkTable, nbytes: int, files: _Files) -> npt.NDArray[np.bool_]:
-    """Which plain chunks are not whole in their file: our store pads them, or refuses them by name."""
-    numbers, places = np.unique(table.files, return_inverse=True)
-    sizes = [None if number == HELD else files.size(number) for number in numbers.tolist()]
-    ends = np.array([MISSING if size is None else size for size in sizes], np.uint64)[places]
-    partial: npt.NDArray[np.bool_] = (table.lengths != np.uint64(nbytes)) | (
-        table.offsets + table.lengths > ends
-    )
-    return partial
+    if any(extent > _MOST_ALONG_AN_AXIS for extent in table.grid):
+        raise UnsupportedError(
+            f"array {'/' + path!r} has a chunk grid of {table.grid}; Icechunk counts up to 2**32 along an "
+            "axis"
+        )
+    found = split(table, files.sizes, nbytes=locator.layout(path).chunk_nbytes, is_selected=is_selected)
+    runs = [VirtualRun(files.url(number), files.checksum(number), part) for number, part in found.runs]
+    return ArrayPlan(runs, found.held)

@@ -16,8 +16,8 @@ from zarr.core.sync import sync
 
 from ..errors import OutputError, UsageError
 from ..refs.chunk_key import chunk_key
+from ..store.chunk_table import Int64s
 from ..store.load_rfs import load_rfs
-from .chunk_table import Int64s
 from .containers import check_containers
 from .locations import UrlFor
 from .plan import ArrayPlan, Plan, VirtualRun, make_plan

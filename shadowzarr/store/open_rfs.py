@@ -27,7 +27,7 @@ def open_rfs(
     source : str, path or mapping
         As for `load_rfs`.
     **options
-        As for `RfsStore`.
+        As for `RfsStore`; ``cf_attributes`` is off unless it is given.
 
     Returns
     -------
@@ -50,6 +50,7 @@ def open_loaded(rfs: Rfs, **options: Unpack[StoreOptions]) -> zarr.Group:
         raise InvalidReferencesError(
             f"the references have no {METADATA_NAME} at their root, so there is no group to open"
         )
+    options.setdefault("cf_attributes", False)
     store = RfsStore(rfs, **options)
     metadata = store.root_metadata()
     if not isinstance(metadata, GroupMetadata):

@@ -46,6 +46,7 @@ class StoreOptions(TypedDict, total=False):
 
     validate_sources: bool
     strict_json: bool
+    cf_attributes: bool
     local_cache: RangeCache | None
     merge_gap: int
     max_merge_size: int
@@ -53,7 +54,10 @@ class StoreOptions(TypedDict, total=False):
     reader: FileReader | None
 
 
-_SHOWN_OPTIONS = ("validate_sources", "strict_json", "merge_gap", "max_merge_size", "merge_below")
+_SHOWN_OPTIONS = (
+    *("validate_sources", "strict_json", "cf_attributes"),
+    *("merge_gap", "max_merge_size", "merge_below"),
+)
 """Options that make stores different; where bytes come from and are kept does not."""
 
 
@@ -75,6 +79,11 @@ class RfsStore(Store):
     strict_json : bool, optional
         Serve ``zarr.json`` as the document stores it, for readers that refuse bare NaN. hdmf-zarr
         0.14 then takes such numbers for text, and zarr-python reads whole chunks.
+    cf_attributes : bool, optional
+        Serve ``_FillValue`` of arrays whose axes have names, as NetCDF files have them, in the form in which
+        xarray reads it, floating-point numbers in base64, and ``scale_factor``, ``add_offset`` and
+        ``missing_value`` as numbers, not lists of one. As they are stored xarray refuses the file, or makes
+        objects of its values. `open_rfs` serves what is stored.
     local_cache : LocalCache, optional
         Keeps ranges of remote files between sessions. Needs their ETags in the document, and
         `validate_sources`.
@@ -102,6 +111,7 @@ class RfsStore(Store):
         *,
         validate_sources: bool = True,
         strict_json: bool = False,
+        cf_attributes: bool = True,
         local_cache: RangeCache | None = None,
         merge_gap: int = MERGE_GAP,
         max_merge_size: int = MAX_MERGE_SIZE,
@@ -115,6 +125,7 @@ class RfsStore(Store):
         self._options: StoreOptions = {
             "validate_sources": validate_sources,
             "strict_json": strict_json,
+            "cf_attributes": cf_attributes,
             "local_cache": local_cache,
             "merge_gap": merge_gap,
             "max_merge_size": max_merge_size,
@@ -123,7 +134,7 @@ class RfsStore(Store):
         }
         files = reader if reader is not None else default_reader()
         self._locator = Locator(rfs)
-        self._metadata = ServedMetadata(self._locator, strict_json=strict_json)
+        self._metadata = ServedMetadata(self._locator, strict_json=strict_json, cf_attributes=cf_attributes)
         self._index = IndexReader(rfs, self._locator.layout, files)
         merger = RangeMerger(
             files,

@@ -2,8 +2,9 @@
 
 Differences from the document, all undone by ``strict_json``: attributes that are not finite are bare
 NaN and infinities again, because hdmf-zarr does not know the convention they are stored by (0.14;
-decoding them here can go when it does); and two codecs have the names of ours: ``bytes``, so that zarr
-reads parts of chunks, and ``numcodecs.zlib``, which is quicker so. In both modes the root carries the
+decoding them here can go when it does); attributes of CF of arrays whose axes have names are as xarray
+reads them, unless `open_rfs` opens the document; and two codecs have the names of ours: ``bytes``, so that
+zarr reads parts of chunks, and ``numcodecs.zlib``, which is quicker so. In both modes the root carries the
 consolidated metadata of all nodes, so that a file opens with one read, and NaN in fill values is spelled
 as Zarr v3 does. Pure.
 """
@@ -26,6 +27,7 @@ from ..refs.node_checks import check_node
 from ..zlib_codec import FAST_ZLIB, ZLIB
 from .announced import ANNOUNCED_KEYS
 from .locate import Locator
+from .xarray_spelling import spelled_for_xarray
 
 
 class ServedMetadata:
@@ -37,11 +39,14 @@ class ServedMetadata:
         Where the document's own are.
     strict_json : bool
         Serve attributes and codecs as they are stored, in strict JSON.
+    cf_attributes : bool, optional
+        Serve attributes of CF as xarray reads them.
     """
 
-    def __init__(self, locator: Locator, *, strict_json: bool) -> None:
+    def __init__(self, locator: Locator, *, strict_json: bool, cf_attributes: bool = False) -> None:
         self._locator = locator
         self._strict = strict_json
+        self._spell = cf_attributes and not strict_json
         self._served: dict[str, bytes] = {}
 
     def get(self, key: str) -> bytes | None:
@@ -89,6 +94,8 @@ class ServedMetadata:
         attributes = document.get("attributes")
         if isinstance(attributes, Mapping):
             document["attributes"] = _strict(attributes) if self._strict else decode_non_finite(attributes)
+        if self._spell:
+            document = spelled_for_xarray(document)
         if "fill_value" in document:
             document["fill_value"] = _spelled_out(document["fill_value"])
         if not self._strict and isinstance(codecs := document.get("codecs"), list):

@@ -280,6 +280,15 @@ class TestTables:
             with_array().add_chunks("a", **{**self.table(3), **changes})
 
 
+@pytest.mark.parametrize(("offset", "nbytes"), [(2**63, 1), (0, 2**64 - 1), (5, 2**64 - 1), (2**63 - 9, 10)])
+def test_a_table_with_a_range_that_no_file_has(offset, nbytes):
+    builder = RfsBuilder()
+    builder.add_array("a", shape=(4,), data_type="string", chunk_shape=(2,), codecs=[{"name": "vlen-utf8"}])
+    offsets, lengths = np.array([0, offset], np.uint64), np.array([1, nbytes], np.uint64)
+    with pytest.raises(UsageError, match="which no file has"):
+        builder.add_chunks("a", url="/f", coordinates=[[0], [1]], offsets=offsets, nbytes=lengths)
+
+
 class TestIndexes:
     @pytest.mark.parametrize(
         "index", [np.zeros((3, 2), np.uint64), np.zeros((3, 1, 2), np.int64), [[[0, 16]]] * 3]

@@ -1,9 +1,11 @@
 """xarray reads references as it reads any Zarr store."""
 
+import h5py
 import numpy as np
 import pytest
 
-from shadowzarr import RfsBuilder, RfsStore
+from shadowzarr import RfsBuilder, RfsStore, generate_rfs, open_rfs, verify_rfs, write_rfs
+from shadowzarr.store.xarray_spelling import spelled_for_xarray
 from shadowzarr.testing import RangeServer
 
 xarray = pytest.importorskip("xarray")
@@ -43,3 +45,199 @@ def test_it_opens_without_a_request_and_reads_in_few(dataset):
             opened.slabs.isel(part=2, time=slice(500, 600)).values, slab[2, 500:600]
         )
         assert (len(server.log), server.log.bytes_sent) == (1, 200)
+
+
+@pytest.fixture(scope="module")
+def netcdf(tmp_path_factory):
+    """A NetCDF4 file with what CF knows: scales, times, fill values, text, coordinates, groups."""
+    pytest.importorskip("h5netcdf")
+    path = tmp_path_factory.mktemp("netcdf") / "x.nc"
+    numbers = np.random.default_rng(7)
+    air = numbers.normal(280, 10, (6, 4, 5))
+    air[2, 1] = np.nan
+    time = np.datetime64("2020-02-27T06", "ns") + np.arange(6) * np.timedelta64(6, "h")
+    dataset = xarray.Dataset(
+        {
+            "air": (("time", "lat", "lon"), air, {"units": "K", "cell_methods": "time: mean"}),
+            "packed": (("time", "lat", "lon"), np.round(air, 2), {"long_name": "packed"}),
+            "counts": (("time", "lat"), numbers.integers(0, 9, (6, 4)).astype("f8")),
+            "station": (("lat",), np.array(["a", "bö", "", "dddd"], dtype=object)),
+            "crs": ((), 0, {"grid_mapping_name": "latitude_longitude", "radius": np.float32(6371.0)}),
+            "wait": (("time",), np.arange(6).astype("m8[h]").astype("m8[ns]")),
+            "huge": (
+                ("time",),
+                np.arange(6, dtype="u8") + 2**63,
+                {"valid_range": np.array([0, 2**63], "u8")},
+            ),
+            "flag": (("lat",), np.array([True, False, True, True])),
+        },
+        {
+            "time": time,
+            "lat": ("lat", np.array([10.0, 20, 30, 40], "f4"), {"standard_name": "latitude", "axis": "Y"}),
+            "lon": ("lon", np.arange(5) * 2.5, {"units": "degrees_east"}),
+            "height": ((), 2.0, {"units": "m"}),
+            "area": (("lat", "lon"), numbers.normal(size=(4, 5))),
+        },
+        {"Conventions": "CF-1.8", "history": "made by a test", "number": np.int16(3)},
+    )
+    dataset["air"].encoding["coordinates"] = "area height"
+    encoding = {
+        "air": {"zlib": True, "shuffle": True, "chunksizes": (2, 4, 5), "_FillValue": np.nan},
+        "packed": {"dtype": "i2", "scale_factor": 0.01, "add_offset": 273.15, "_FillValue": -32767},
+        "counts": {"dtype": "u1", "_FillValue": 255, "chunksizes": (4, 4)},
+        "time": {"units": "hours since 1900-01-01", "calendar": "gregorian", "dtype": "i4"},
+    }
+    dataset["counts"][1] = np.nan
+    dataset.to_netcdf(path, engine="h5netcdf", encoding=encoding, unlimited_dims=["time"])
+    below = xarray.Dataset({"depth": (("z",), np.arange(3.0), {"units": "m"})}, {"z": [1, 2, 3]})
+    below.to_netcdf(path, group="model/run", mode="a", engine="h5netcdf")
+    return path
+
+
+HIDDEN = {
+    *("CLASS", "NAME", "DIMENSION_LIST", "REFERENCE_LIST", "DIMENSION_LABELS", "_NCProperties"),
+    *("_Netcdf4Dimid", "_Netcdf4Coordinates", "_nc3_strict", "_DTYPE", "_FillValue"),
+}
+"""Attributes by which HDF5 and NetCDF keep house, which xarray's readers of NetCDF hide, and one of ours."""
+
+
+def plain(attributes):
+    """Attributes as values that compare: NetCDF's attributes of one element are lists of one here."""
+    return {name: np.ravel(value).tolist() for name, value in attributes.items() if name not in HIDDEN}
+
+
+def check_same(ours, theirs):
+    """What xarray has of references is what it has of the file: names, axes, types, values, attributes."""
+    without_values = set(ours.variables) - set(theirs.variables)  # dimensions that are no variables
+    assert without_values <= set(theirs.sizes)
+    assert set(ours.variables) - without_values == set(theirs.variables)
+    assert set(ours.coords) - without_values == set(theirs.coords)
+    assert dict(ours.sizes) == dict(theirs.sizes)
+    assert plain(ours.attrs) == plain(theirs.attrs)
+    for name, variable in theirs.variables.items():
+        found = ours.variables[name]
+        assert found.dims == variable.dims, name
+        assert plain(found.attrs) == plain(variable.attrs), name
+        values, expected = found.values, variable.values
+        if expected.dtype.kind in "OTU":
+            assert values.tolist() == expected.tolist(), name
+        elif variable.encoding.get("scale_factor") is not None and expected.dtype == "f4":
+            # JSON makes numbers of 64 bits of scales of 32, and xarray values of these
+            assert values.dtype == "f8"
+            np.testing.assert_allclose(values, expected, rtol=1e-6, err_msg=name)
+        else:
+            assert values.dtype == expected.dtype.newbyteorder("="), name
+            np.testing.assert_array_equal(values, expected, err_msg=name)
+        for key in ("scale_factor", "add_offset", "_FillValue", "units", "calendar"):
+            one, other = (np.ravel(each.encoding.get(key)) for each in (found, variable))
+            assert one.tolist() == other.tolist() or (np.isnan(one[0]) and np.isnan(other[0])), (name, key)
+
+
+@pytest.mark.parametrize("group", [None, "model/run"])
+@pytest.mark.parametrize("form", ["memory", "json", "directory", "server"])
+def test_a_netcdf_file_is_as_xarray_opens_it_itself(netcdf, tmp_path, group, form):
+    rfs = generate_rfs(netcdf)
+    refs = {"memory": rfs, "json": tmp_path / "x.json", "directory": tmp_path / "x.shadowzarr"}.get(form)
+    if form in ("json", "directory"):
+        write_rfs(rfs, refs)
+    server = RangeServer(netcdf.parent).start() if form == "server" else None
+    try:
+        if server is not None:
+            refs = generate_rfs(server.url(netcdf.name))
+        with (
+            xarray.open_zarr(RfsStore(refs), zarr_format=3, group=group, chunks=None) as ours,
+            xarray.open_dataset(netcdf, engine="h5netcdf", group=group) as theirs,
+        ):
+            check_same(ours, theirs)
+    finally:
+        if server is not None:
+            server.close()
+
+
+def test_undecoded_too(netcdf):
+    with (
+        xarray.open_zarr(RfsStore(generate_rfs(netcdf)), zarr_format=3, chunks=None, decode_cf=False) as ours,
+        xarray.open_dataset(netcdf, engine="h5netcdf", decode_cf=False) as theirs,
+    ):
+        assert ours["packed"].dtype == np.int16
+        np.testing.assert_array_equal(ours["packed"].values, theirs["packed"].values)
+        assert ours["packed"].attrs["_FillValue"] == theirs["packed"].attrs["_FillValue"]
+        assert np.isnan(ours["air"].attrs["_FillValue"])
+
+
+@pytest.mark.filterwarnings("ignore:variable 'v' has multiple fill values")
+def test_scales_as_netcdf_writes_them(tmp_path):
+    """As lists of one, which xarray takes for objects."""
+    pytest.importorskip("h5netcdf")
+    path = tmp_path / "x.nc"
+    with h5py.File(path, "w") as file:
+        file["x"] = np.arange(4.0)
+        file["x"].make_scale("x")
+        file["v"] = np.array([1, 2, -9, -8], "i2")
+        file["v"].dims[0].attach_scale(file["x"])
+        attributes = {"scale_factor": 0.1, "add_offset": 3.0, "_FillValue": -9, "missing_value": -8}
+        for name, value in attributes.items():
+            file["v"].attrs[name] = np.array([value], "i2" if value < 0 else "f8")
+    rfs = generate_rfs(path)
+    with (
+        xarray.open_zarr(RfsStore(rfs), zarr_format=3, chunks=None) as ours,
+        xarray.open_dataset(path, engine="h5netcdf") as theirs,
+    ):
+        check_same(ours, theirs)
+        assert np.isnan(ours["v"].values).tolist() == [False, False, True, True]
+    assert open_rfs(rfs)["v"].attrs["scale_factor"] == [0.1]
+
+
+def test_references_keep_the_number(netcdf):
+    rfs = generate_rfs(netcdf)
+    assert verify_rfs(rfs, mode="full").equal
+    with h5py.File(netcdf) as file:
+        stored = {name: file[name].attrs["_FillValue"] for name in ("air", "packed", "counts")}
+    for name, value in stored.items():
+        np.testing.assert_array_equal(open_rfs(rfs)[name].attrs["_FillValue"], value)
+        assert "NaN" in str(open_rfs(rfs, strict_json=True)["air"].attrs["_FillValue"])
+
+
+@pytest.mark.parametrize(
+    ("data_type", "value", "served"),
+    [
+        ("float32", [1.5], "AAAAAAAA+D8="),
+        ("float64", -1, "AAAAAAAA8L8="),
+        ("float64", "NaN", "AAAAAAAA+H8="),
+        ("float64", "AAAAAAAA+D8=", "AAAAAAAA+D8="),
+        ("int16", [-9], -9),
+        ("uint64", 2**64 - 1, 2**64 - 1),
+        ("bool", [True], True),
+        ("float32", [1.5, 2.5], [1.5, 2.5]),
+        ("string", "x", "x"),
+        ("int8", None, None),
+    ],
+)
+def test_spellings(data_type, value, served):
+    document = {"node_type": "array", "shape": [3], "dimension_names": ["x"], "data_type": data_type}
+    document["attributes"] = {"_FillValue": value, "units": "m"}
+    found = spelled_for_xarray(document)
+    assert found["attributes"] == {"_FillValue": served, "units": "m"}
+    for names in (None, [None], []):
+        assert spelled_for_xarray({**document, "dimension_names": names})["attributes"]["_FillValue"] == value
+    assert (
+        spelled_for_xarray({**document, "shape": [], "dimension_names": None})["attributes"]
+        == (found["attributes"])
+    )
+
+
+NETCDF4 = [
+    *("kerchunk/air.nc", "netcdf-c/ref_tst_interops4.nc", "pyfive/netcdf4_classic.nc"),
+    *("pyfive/issue23_A_contiguous.nc", "netcdf4-python/issue672.nc"),
+]
+
+
+@pytest.mark.parametrize("name", NETCDF4)
+def test_real_files(shared, name):
+    pytest.importorskip("h5netcdf")
+    path = shared / "corpus" / "netcdf4" / name
+    with (
+        xarray.open_zarr(RfsStore(generate_rfs(path)), zarr_format=3, chunks=None) as ours,
+        xarray.open_dataset(path, engine="h5netcdf") as theirs,
+    ):
+        check_same(ours, theirs)

@@ -9,7 +9,7 @@ import zarr
 
 from shadowzarr import Rfs, open_rfs
 from shadowzarr.icechunk import icechunk_to_rfs, open_repository, rfs_to_icechunk
-from shadowzarr.icechunk.chunk_table import HELD, ChunkTables
+from shadowzarr.store.chunk_table import HELD, ChunkTables
 from shadowzarr.store.load_rfs import load_rfs
 from shadowzarr.store.locate import Locator
 

@@ -23,13 +23,12 @@ from ..refs.chunk_index import MISSING
 from ..refs.chunk_key import METADATA_NAME, metadata_key
 from ..refs.document import GenEntry, Rfs
 from ..refs.zarr_metadata import chunk_grid_shape
-from ..store.locate import V2_NAMES, ChunkId, Locator
+from .locate import V2_NAMES, ChunkId, Locator
 
 HELD = -1
 """In place of a file's number: the document holds the chunk."""
 
 _LARGEST_GRID = 2**62
-_MOST_ALONG_AN_AXIS = 2**32  # Icechunk's chunk coordinates have 32 bits
 
 Int64s = npt.NDArray[np.int64]
 UInt64s = npt.NDArray[np.uint64]
@@ -138,15 +137,13 @@ class ChunkTables:
         InvalidReferencesError
             When what the document says of it does not fit together.
         UnsupportedError
-            When its chunk grid is larger than Icechunk's.
+            When its chunk grid has more places than can be numbered.
         """
         layout = self._locator.layout(path)
         parts = list(self._parts(path, layout))
         grid = _grid(layout, parts)
-        if math.prod(grid) > _LARGEST_GRID or any(extent > _MOST_ALONG_AN_AXIS for extent in grid):
-            raise UnsupportedError(
-                f"array {'/' + path!r} has a chunk grid of {grid}; Icechunk counts up to 2**32 along an axis"
-            )
+        if math.prod(grid) > _LARGEST_GRID:
+            raise UnsupportedError(f"array {'/' + path!r} has a chunk grid of {grid}, more than 2**62 places")
         index = self._index(path, grid)
         merged = [_placed(part, grid) for part in parts]
         return _merged(grid, [*merged, index] if index is not None else merged)
