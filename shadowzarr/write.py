@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any, cast
 import orjson
 
 from .errors import OutputError, ShadowzarrError, UsageError
+from .refs.absolute_places import with_absolute_places
 from .refs.byte_range import ChunkLocation
 from .refs.chunk_index import index_array_metadata
 from .refs.chunk_key import METADATA_NAME, chunk_key, parse_chunk_key
@@ -50,7 +51,8 @@ def write_rfs(rfs: Rfs, path: str | os.PathLike[str], *, inline_limit: int = INL
     Parameters
     ----------
     rfs : Rfs
-        Generated, built or loaded.
+        Generated, built or loaded. A relative path of a source is one from the working directory, and
+        written absolute.
     path : str or path
         A path that ends in ``.json`` gives one file with every chunk listed, which any kerchunk
         reader opens (version 1, unless the document has selections). Any other path gives a
@@ -367,7 +369,7 @@ def _in_memory(rfs: Rfs) -> Rfs:
     if "inline_files" in whole:
         names = tuple(whole.pop("inline_files"))
         whole["refs"] = dict(_inlined(whole, names))
-    return whole
+    return with_absolute_places(whole)
 
 
 def _inlined(rfs: Rfs, files: tuple[str, ...]) -> Iterator[tuple[str, Reference]]:

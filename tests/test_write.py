@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import zarr
 
-from shadowzarr import RfsBuilder, load_rfs, write_rfs
+from shadowzarr import RfsBuilder, load_rfs, open_rfs, write_rfs
 from shadowzarr.errors import DamagedSourceError, OutputError, UsageError
 from shadowzarr.refs.inline import decode_inline, encode_inline
 from shadowzarr.refs.zarr_metadata import BYTES_CODEC
@@ -86,7 +86,7 @@ class TestDirectory:
         assert [p.name for p in target.iterdir()] == ["refs.json"]
 
     @pytest.mark.parametrize(
-        "name", ["#?%\\", "..", "ü" * 150, "a" * 300, "con", "x y", "{{u0}}", "c/0", "new\nline"]
+        "name", ["#?%\\", "...", "ü" * 150, "a" * 300, "con", "x y", "{{u0}}", "c/0", "new\nline"]
     )
     def test_any_array_name_makes_a_safe_folder(self, tmp_path, name):
         rfs, index = indexed((3, 2), name)
@@ -197,13 +197,13 @@ class TestOneFile:
     def test_explicit_references_win_over_gen_and_gen_over_indexes(self, tmp_path):
         builder = RfsBuilder()
         builder.add_array("a", shape=[3], data_type="uint8", chunk_shape=[1])
-        builder.add_index("a", "index", np.ones((3, 2), np.uint64))
-        builder.add_strided_chunks("a", ndim=1, url="gen", start=0, stride=1, length=1, count=2)
-        builder.add_chunk("a", (0,), "refs", 9, 1)
+        builder.add_index("a", "s3://b/index", np.ones((3, 2), np.uint64))
+        builder.add_strided_chunks("a", ndim=1, url="s3://b/gen", start=0, stride=1, length=1, count=2)
+        builder.add_chunk("a", (0,), "s3://b/refs", 9, 1)
         write_rfs(builder.build(), tmp_path / "x.json")
         written = document(tmp_path / "x.json")
         urls = [written["templates"][written["refs"][f"a/c/{i}"][0].strip("{}")] for i in range(3)]
-        assert urls == ["refs", "gen", "index"]
+        assert urls == ["s3://b/refs", "s3://b/gen", "s3://b/index"]
 
     def test_selections_stay_version_2(self, tmp_path):
         builder = RfsBuilder()
@@ -228,6 +228,81 @@ class TestOneFile:
         with pytest.raises(ValueError, match="JSON"):
             write_rfs(rfs, tmp_path / "x.json")
         assert list(tmp_path.iterdir()) == []
+
+
+class TestNamesOfFiles:
+    """References in memory mean the same when they are written, in any folder and of any name."""
+
+    @pytest.mark.parametrize("form", ["x/refs.json", "x.json"])
+    @pytest.mark.parametrize("name", ["raw.bin", "sub/../raw.bin", "{{u0}}.bin", "{{i}}", "a b#?%41.bin"])
+    def test_relative_paths_and_braces(self, tmp_path, monkeypatch, name, form):
+        values = np.arange(12, dtype="<i2").reshape(6, 2)
+        (tmp_path / "here" / "sub").mkdir(parents=True)
+        monkeypatch.chdir(tmp_path / "here")
+        Path(name).write_bytes(values.tobytes())
+        builder = RfsBuilder()
+        for path in ("rule", "listed", "indexed"):
+            builder.add_array(path, shape=[6, 2], data_type="int16", chunk_shape=[2, 2])
+        builder.add_strided_chunks("rule", ndim=2, url=name, start=0, stride=8, length=8, count=3)
+        for number in range(3):
+            builder.add_chunk("listed", (number, 0), name, 8 * number, 8)
+        index = np.array([[[0, 8]], [[8, 8]], [[16, 8]]], np.uint64)
+        builder.add_index("indexed", name, index)
+        builder.add_source(name, 24)
+        target = tmp_path / "there" / form
+        rfs = builder.build()
+        write_rfs(rfs, target if form == "x.json" else target.parent)
+        assert rfs["templates"] == {"u0": name}
+        assert list(document(target)["sources"]) == [os.path.abspath(name)]  # noqa: PTH100
+        again = tmp_path / "again" / form  # loaded and written once more
+        write_rfs(load_rfs(target), again if form == "x.json" else again.parent)
+        monkeypatch.chdir(tmp_path)
+        for source in (target, again):
+            root = open_rfs(source)
+            for path in ("rule", "listed", "indexed"):
+                np.testing.assert_array_equal(root[path][...], values)
+
+    def test_in_memory_braces_are_part_of_a_name(self, tmp_path):
+        (tmp_path / "{{u0}}").write_bytes(b"abc")
+        builder = RfsBuilder()
+        builder.add_array("a", shape=[3], data_type="uint8", chunk_shape=[3])
+        builder.add_chunk("a", (0,), str(tmp_path / "{{u0}}"), 0, 3)
+        assert open_rfs(builder.build())["a"][...].tolist() == list(b"abc")
+
+    def test_absolute_places_stay_as_they_are_spelled(self, tmp_path):
+        builder = RfsBuilder()
+        builder.add_array("a", shape=[2], data_type="uint8", chunk_shape=[1])
+        builder.add_chunk("a", (0,), "https://example.org/a/../b.nwb", 0, 1)
+        builder.add_chunk("a", (1,), "/data//x/../y", 0, 1)
+        rfs = builder.build()
+        write_rfs(rfs, tmp_path / "x")
+        assert document(tmp_path / "x")["templates"] == rfs["templates"]
+
+    def test_templates_in_the_middle_of_a_name(self, tmp_path, monkeypatch):
+        monkeypatch.chdir(tmp_path)
+        (tmp_path / "data" / "sub").mkdir(parents=True)
+        (tmp_path / "data" / "sub" / "f").write_bytes(b"ab")
+        builder = RfsBuilder()
+        builder.add_array("a", shape=[2], data_type="uint8", chunk_shape=[1])
+        rfs = builder.build()
+        rfs["templates"] = {"s": "sub"}
+        rfs["refs"] |= {"a/c/0": ["data/{{s}}/f", 0, 1], "a/c/1": [f"{tmp_path}/data/{{{{s}}}}/f", 1, 1]}
+        write_rfs(rfs, tmp_path / "elsewhere" / "x.json")
+        assert open_rfs(tmp_path / "elsewhere" / "x.json")["a"][...].tolist() == list(b"ab")
+
+
+def test_of_several_rules_the_first_counts(tmp_path):
+    (tmp_path / "one").write_bytes(b"\1\1")
+    (tmp_path / "two").write_bytes(b"\2\2\2")
+    builder = RfsBuilder()
+    builder.add_array("a", shape=[3], data_type="uint8", chunk_shape=[1])
+    builder.add_strided_chunks("a", ndim=1, url=str(tmp_path / "one"), start=0, stride=1, length=1, count=2)
+    rfs = builder.build()
+    rfs["gen"].append({**rfs["gen"][0], "url": str(tmp_path / "two"), "dimensions": {"i": {"stop": 3}}})
+    write_rfs(rfs, tmp_path / "x")
+    write_rfs(rfs, tmp_path / "x.json")
+    for source in (rfs, tmp_path / "x", tmp_path / "x.json"):
+        assert open_rfs(source)["a"][...].tolist() == [1, 1, 2]
 
 
 class TestWhatIsReplaced:

@@ -30,12 +30,47 @@ def check_path(path: Any) -> None:
         raise UsageError(f"path is {_shown(path)}; expected text such as 'group/array', '' for the root")
     if path and (path[0] == "/" or path[-1] == "/" or "//" in path):
         raise UsageError(f"path {path!r}: expected names with one slash between them, and none at the ends")
+    if not {".", ".."}.isdisjoint(path.split("/")):
+        raise UsageError(f"path {path!r}: no node of Zarr is named '.' or '..'")
+    check_text(path, "path")
+
+
+def check_text(value: Any, argument: str, path: str | None = None) -> str:
+    """Text that a JSON document can hold."""
+    of_array = "" if path is None else f" of array {path!r}"
+    if not isinstance(value, str):
+        raise UsageError(f"{argument}{of_array} is {_shown(value)}; expected text")
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise UsageError(
+            f"{argument}{of_array} is {_shown(value)}, which has half a surrogate pair and no form in JSON"
+        ) from None
+    return value
+
+
+def check_url(url: Any, path: str) -> str:
+    """A URL, or path, of a file."""
+    if not isinstance(url, str) or not url:
+        raise UsageError(f"url of array {path!r} is {_shown(url)}; expected a URL or path")
+    return check_text(url, "url", path)
+
+
+def checked_attributes(attributes: Any, path: str) -> Mapping[str, Any]:
+    """Attributes, if they are a mapping; none for None."""
+    if attributes is None:
+        return {}
+    if not isinstance(attributes, Mapping):
+        raise UsageError(
+            f"attributes of {path!r} are {_shown(attributes)}; expected a mapping of names to values"
+        )
+    return attributes
 
 
 def numbers(values: Any, argument: str, path: str, *, least: int = 0) -> Coordinates:
     """Whole numbers, as Python's."""
     try:
-        found = tuple(operator.index(value) for value in values)
+        found = tuple(_whole(value) for value in values)
     except TypeError:
         raise UsageError(
             f"{argument} of array {path!r} is {_shown(values)}; expected whole numbers"
@@ -48,6 +83,25 @@ def numbers(values: Any, argument: str, path: str, *, least: int = 0) -> Coordin
     return found
 
 
+def _whole(value: Any) -> int:
+    if isinstance(value, bool | np.bool_):
+        raise TypeError
+    return operator.index(value)
+
+
+def table_column(values: Any, argument: str, path: str, dtype: type[np.integer[Any]]) -> Any:
+    """An array of whole numbers that none has to be rounded or wrapped for."""
+    expected = f"{argument} of array {path!r}: expected whole numbers that are not negative, below 2**63"
+    try:
+        given = np.asarray(values)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise UsageError(f"{expected}; {error}") from None
+    is_whole = given.dtype.kind in "iu" or not given.size
+    if not is_whole or (given.size and not 0 <= int(given.min()) <= int(given.max()) <= LARGEST):
+        raise UsageError(f"{expected}; found {_shown(values)}")
+    return given.astype(dtype)
+
+
 def number(value: Any, argument: str, path: str, *, least: int = 0) -> int:
     """A whole number, as Python's."""
     if type(value) is int and least <= value <= LARGEST:
@@ -57,9 +111,15 @@ def number(value: Any, argument: str, path: str, *, least: int = 0) -> int:
 
 def check_rank(values: Sequence[Any], argument: str, rank: int, path: str) -> None:
     """Refuse what does not have one value for each axis."""
-    if len(values) != rank:
+    try:
+        count = len(values)
+    except TypeError:
         raise UsageError(
-            f"{argument} {_shown(values)} of array {path!r} has {len(values)} values; "
+            f"{argument} of array {path!r} is {_shown(values)}; expected whole numbers"
+        ) from None
+    if count != rank:
+        raise UsageError(
+            f"{argument} {_shown(values)} of array {path!r} has {count} values; "
             f"expected one for each of its {rank} axes"
         )
 
@@ -75,11 +135,15 @@ def same_numbers(values: Any, argument: str, array: ArrayPart, path: str) -> Coo
 
 def check_names(names: Sequence[Any], rank: int, path: str) -> None:
     """Refuse dimension names that are none."""
-    if isinstance(names, str) or not all(name is None or isinstance(name, str) for name in names):
+    is_list = isinstance(names, Sequence) and not isinstance(names, str)
+    if not is_list or not all(name is None or isinstance(name, str) for name in names):
         raise UsageError(
             f"dimension_names of array {path!r} are {_shown(names)}; expected text or None for each axis"
         )
     check_rank(names, "dimension_names", rank, path)
+    for name in names:
+        if name is not None:
+            check_text(name, "dimension_names", path)
 
 
 def check_data_type(data_type: DataType, path: str) -> None:
@@ -93,7 +157,7 @@ def check_data_type(data_type: DataType, path: str) -> None:
 def check_codecs(codecs: Any, path: str) -> None:
     """Refuse what is no list of codecs."""
     expected = "a list of objects with a name and a configuration"
-    if isinstance(codecs, str | Mapping) or not codecs:
+    if not isinstance(codecs, list | tuple) or not codecs:
         raise UsageError(f"codecs of array {path!r} are {_shown(codecs)}; expected {expected}")
     for codec in codecs:
         if not isinstance(codec, Mapping) or not isinstance(codec.get("name"), str):
@@ -125,11 +189,12 @@ def check_table(coordinates: Any, offsets: Any, nbytes: Any, grid: Coordinates, 
         raise UsageError(
             f"coordinates of array {path!r} have shape {coordinates.shape}; expected (chunks, {len(grid)})"
         )
-    if not len(coordinates) == len(offsets) == len(nbytes):
-        raise UsageError(
-            f"array {path!r}: {len(coordinates)} coordinates, {len(offsets)} offsets and "
-            f"{len(nbytes)} lengths"
-        )
+    for argument, column in (("offsets", offsets), ("nbytes", nbytes)):
+        if column.shape != coordinates.shape[:1]:
+            raise UsageError(
+                f"{argument} of array {path!r} have shape {column.shape}; expected one number for each of "
+                f"{len(coordinates)} coordinates"
+            )
     if len(offsets) and int(offsets.max()) + int(nbytes.max()) > LARGEST and _any_beyond(offsets, nbytes):
         raise UsageError(f"offsets of array {path!r}: a chunk ends after 2**63 bytes, which no file has")
     outside = ((coordinates < 0) | (coordinates >= np.array(grid, np.int64))).any(axis=1)
@@ -178,6 +243,30 @@ def check_run(run: ChunkRun, grid: Coordinates, path: str) -> None:
             f"start and stride: chunks of array {path!r} lie from {lowest} to {highest + run.length}, "
             "which no file has"
         )
+
+
+def check_runs_apart(runs: Sequence[ChunkRun], path: str) -> None:
+    """Refuse evenly spaced chunks that give one chunk twice, of which readers would have to choose.
+
+    Sorted along the axis that tells most of them apart, few are between the beginning and the end of another.
+    """
+    if len(runs) < 2:
+        return
+    first = np.array([(0, *run.first) for run in runs], np.int64)  # an array may have no axes
+    last = np.array([(0, *run.last) for run in runs], np.int64)
+    along = int(np.argmax([len(np.unique(column)) for column in first.T]))
+    order = np.argsort(first[:, along], kind="stable")
+    first, last = first[order], last[order]
+    ends = np.searchsorted(first[:, along], last[:, along], side="right")
+    for number, end in enumerate(ends.tolist()):
+        following = slice(number + 1, end)
+        meet = (first[following] <= last[number]).all(axis=1) & (last[following] >= first[number]).all(axis=1)
+        if meet.any():
+            one, other = runs[order[number]], runs[order[number + 1 + int(meet.argmax())]]
+            raise UsageError(
+                f"count: chunks {one.first} to {one.last} and {other.first} to {other.last} of array "
+                f"{path!r} were both added, and have chunks in common"
+            )
 
 
 def checked_selection(part: ArrayPart, record_size: Any, keep: Any, path: str) -> SelectionEntry:

@@ -73,8 +73,11 @@ class ChunkBuilder(NodeBuilder):
             of nearly nothing is not made.
         """
         array = self._array(path)
-        coordinates = np.asarray(coordinates, np.int64)
-        offsets, nbytes = np.asarray(offsets, np.uint64), np.asarray(nbytes, np.uint64)
+        coordinates = checks.table_column(coordinates, "coordinates", path, np.int64)
+        offsets = checks.table_column(offsets, "offsets", path, np.uint64)
+        nbytes = checks.table_column(nbytes, "nbytes", path, np.uint64)
+        if chunk_index_threshold is not None:
+            chunk_index_threshold = checks.number(chunk_index_threshold, "chunk_index_threshold", path)
         checks.check_table(coordinates, offsets, nbytes, array.grid, path)
         is_many = chunk_index_threshold is not None and len(offsets) > chunk_index_threshold
         if is_many and array.index is None and is_worth_an_index(array.grid, len(offsets)):
@@ -108,6 +111,8 @@ class ChunkBuilder(NodeBuilder):
             raise UsageError(
                 f"data of chunk {coordinates} of array {path!r} is a {type(data).__name__}; expected bytes"
             )
+        if coordinates in array.inline:
+            raise UsageError(f"chunk {coordinates} of array {path!r} is held already")
         array.inline[coordinates] = bytes(data)
 
     def add_index(self, path: str, url: str, index: IndexArray) -> None:
@@ -128,9 +133,7 @@ class ChunkBuilder(NodeBuilder):
         checks.check_index(index, array.grid, path)
         if array.index is not None:
             raise UsageError(f"array {path!r} has a chunk index already; it names one file")
-        if not isinstance(url, str) or not url:
-            raise UsageError(f"url of array {path!r} is {url!r}; expected a URL or path")
-        array.index = {"url": url, "index": index}
+        array.index = {"url": checks.check_url(url, path), "index": index}
 
     def add_strided_chunks(
         self,
@@ -166,9 +169,10 @@ class ChunkBuilder(NodeBuilder):
             The axis along which they follow each other.
         """
         rank = len(self._array(path).grid)
+        ndim, axis = checks.number(ndim, "ndim", path), checks.number(axis, "axis", path)
         if ndim != rank:
             raise UsageError(f"ndim {ndim}: array {path!r} has {rank} axes")
-        if not 0 <= axis < rank:
+        if axis >= rank:
             raise UsageError(f"axis {axis}: array {path!r} has {rank} axes")
         along = [number == axis for number in range(rank)]
         self.add_spaced_chunks(
@@ -294,7 +298,5 @@ class ChunkBuilder(NodeBuilder):
         array.selection = checks.checked_selection(array, record_size, keep, path)
 
     def _url(self, url: Any, path: str) -> str:
-        if not isinstance(url, str) or not url:
-            raise UsageError(f"url of array {path!r} is {url!r}; expected a URL or path")
-        self._parts.urls[url] = None
-        return url
+        self._parts.urls[checks.check_url(url, path)] = None
+        return str(url)

@@ -33,7 +33,7 @@ class NodeBuilder:
         self._add_parents(path)
         if isinstance(self._parts.nodes.get(path), ArrayPart):
             raise UsageError(f"{path!r} is an array already")
-        self._parts.nodes[path] = group_metadata(attributes)
+        self._parts.nodes[path] = group_metadata(checks.checked_attributes(attributes, path))
 
     def add_array(
         self,
@@ -74,6 +74,7 @@ class NodeBuilder:
         chunk_shape = checks.numbers(chunk_shape, "chunk_shape", path, least=1)
         checks.check_rank(chunk_shape, "chunk_shape", len(shape), path)
         checks.check_data_type(data_type, path)
+        attributes = checks.checked_attributes(attributes, path)
         if codecs is not None:
             checks.check_codecs(codecs, path)
         if dimension_names is not None:
@@ -97,13 +98,16 @@ class NodeBuilder:
 
     def set_attributes(self, path: str, attributes: Mapping[str, Any]) -> None:
         """Replace the attributes of a node that was added."""
+        checks.check_path(path)
         node = self._parts.nodes.get(path)
         if node is None:
             raise UsageError(f"there is no {path!r} yet; add it with add_group or add_array first")
         metadata = node.metadata if isinstance(node, ArrayPart) else node
-        metadata["attributes"] = dict(attributes)
+        metadata["attributes"] = dict(checks.checked_attributes(attributes, path))
 
-    def _array(self, path: str) -> ArrayPart:
+    def _array(self, path: Any) -> ArrayPart:
+        if not isinstance(path, str):
+            checks.check_path(path)
         node = self._parts.nodes.get(path)
         if not isinstance(node, ArrayPart):
             raise UsageError(f"{path!r} is no array yet; add it with add_array first")

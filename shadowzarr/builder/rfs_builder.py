@@ -8,7 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Literal
 
+from ..errors import UsageError
 from ..refs.document import Rfs
+from ..refs.node_checks import is_count
 from ..refs.zarr_metadata import group_metadata
 from . import checks
 from .chunks import ChunkBuilder
@@ -22,7 +24,7 @@ class RfsBuilder(ChunkBuilder):
     Groups that lie above something that was added exist by themselves. Paths have no leading slash;
     the root is ``""``. Every method raises `UsageError`, which names the argument and the array, for
     what cannot be. Lengths are compared with chunks when the document is built, since a selection
-    decides what they hold.
+    decides what they hold, and evenly spaced chunks with each other.
     """
 
     def defer(self, add: Callable[[RfsBuilder], None]) -> None:
@@ -51,8 +53,15 @@ class RfsBuilder(ChunkBuilder):
         linked : bool, optional
             Whether it is not described itself, but holds values of a file that is.
         """
+        checks.check_text(url, "url of a source")
+        if etag is not None:
+            checks.check_text(etag, f"etag of the source {url!r}")
         if size is None:
             return
+        if not is_count(size):
+            raise UsageError(
+                f"size of the source {url!r} is {str(size)[:80]!r}; expected a whole number of bytes"
+            )
         self._parts.sources[url] = {"size": size, "etag": etag} if etag else {"size": size}
         if linked:
             self._parts.sources[url]["linked"] = True
@@ -61,10 +70,14 @@ class RfsBuilder(ChunkBuilder):
         self, path: str, kind: Literal["dataset", "attribute", "link", "group"], reason: str
     ) -> None:
         """Record that an object of the source is left out, and why."""
+        for argument, text in (("path", path), ("kind", kind), ("reason", reason)):
+            checks.check_text(text, f"{argument} of what is left out")
         self._parts.skipped.append({"path": path, "kind": kind, "reason": reason})
 
     def add_converted(self, path: str, what: str) -> None:
         """Record that an object's values are copied, or its type changed on the way."""
+        for argument, text in (("path", path), ("what", what)):
+            checks.check_text(text, f"{argument} of what is converted")
         self._parts.converted.append({"path": path, "what": what})
 
     def build(self) -> Rfs:
@@ -80,5 +93,6 @@ class RfsBuilder(ChunkBuilder):
         self._parts.nodes.setdefault("", group_metadata())
         for path, node in self._parts.nodes.items():
             if isinstance(node, ArrayPart):
+                checks.check_runs_apart(node.runs, path)
                 checks.check_lengths(node, path)
         return make_document(self._parts)

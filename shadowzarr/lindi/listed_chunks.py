@@ -64,7 +64,7 @@ class ListedChunks:
 
     def _by_rules(self, path: str) -> Iterator[tuple[Coordinates, Reference]]:
         templates = self._rfs.get("templates", {})
-        for rule in self._rfs.get("gen", []):
+        for rule in reversed(self._rfs.get("gen", [])):  # so that of several the first wins
             if gen.array_path(rule) != path:
                 continue
             for key, place in gen.expand(rule, templates):

@@ -51,12 +51,12 @@ def list_every_chunk(rfs: Rfs, *, size_of: SizeOf, read: Read) -> Rfs:
     """
     templates = dict(rfs.get("templates", {}))
     names = _Names(templates)
-    explicit = rfs["refs"]
-    refs: dict[str, Reference] = dict(explicit)
+    refs: dict[str, Reference] = dict(rfs["refs"])
     for entry in rfs.get("gen", []):
         for key, location in gen.expand(entry, templates):
-            if key not in explicit:
-                refs[key] = [names.of(location.url), location.offset, location.length]
+            if key not in refs:  # of several rules the first, as readers of rules take it
+                place = [] if location.length is None else [location.offset, location.length]
+                refs[key] = [names.of(location.url), *place]
     for path, index in rfs.get("indexes", {}).items():
         url = names.of(index["url"])
         for key, offset, nbytes in _index_entries(path, index["index"]):

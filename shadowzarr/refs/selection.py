@@ -7,15 +7,17 @@ of the joined data, and which of them to keep.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import operator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from ..errors import InvalidReferencesError
+from ..errors import InvalidReferencesError, OutOfRangeError, UsageError
 from .byte_range import FileRange
 from .document import SelectionEntry
-from .node_checks import is_count
+from .node_checks import LARGEST, is_count
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +132,7 @@ def take(data: bytes | bytearray | memoryview, part: SelectedRange, selection: S
 
 
 def columns_selection(
-    *, n_columns: int, itemsize: int, columns: slice | Sequence[int]
+    *, n_columns: int, itemsize: int, columns: slice | Sequence[int] | Sequence[bool]
 ) -> tuple[int, list[list[int]]]:
     """The selection that keeps some columns of rows of equal items.
 
@@ -140,7 +142,7 @@ def columns_selection(
         Items in a stored row.
     itemsize : int
         Bytes of an item.
-    columns : slice or sequence of int
+    columns : slice, or sequence of int or bool
         Which of them, in which order; neighbours are joined into one range.
 
     Returns
@@ -152,19 +154,60 @@ def columns_selection(
 
     Raises
     ------
-    IndexError
-        When a column is not in the row.
-    ValueError
-        When no column is left.
+    OutOfRangeError
+        When a column is not in the row; also an IndexError.
+    UsageError
+        When no column is left, or an argument is none.
     """
-    chosen = range(n_columns)[columns] if isinstance(columns, slice) else list(columns)
+    n_columns, itemsize = _at_least_one(n_columns, "n_columns"), _at_least_one(itemsize, "itemsize")
+    if n_columns * itemsize > LARGEST:
+        raise UsageError(f"n_columns {n_columns} of itemsize {itemsize}: no file has such rows")
     keep: list[list[int]] = []
-    for column in chosen:
-        index = range(n_columns)[column]
-        if keep and keep[-1][1] == index * itemsize:
-            keep[-1][1] += itemsize
+    for first, stop in _runs(_chosen(columns, n_columns)):
+        if keep and keep[-1][1] == first * itemsize:
+            keep[-1][1] = stop * itemsize
         else:
-            keep.append([index * itemsize, (index + 1) * itemsize])
+            keep.append([first * itemsize, stop * itemsize])
     if not keep:
-        raise ValueError("a selection must keep at least one column")
+        raise UsageError("columns: a selection must keep at least one column")
     return n_columns * itemsize, keep
+
+
+def _at_least_one(value: Any, argument: str) -> int:
+    try:
+        number = operator.index(value)
+    except TypeError:
+        number = 0
+    if number < 1 or isinstance(value, bool):
+        raise UsageError(f"{argument} is {value!r:.80}; expected a whole number of at least 1")
+    return number
+
+
+def _chosen(columns: Any, n_columns: int) -> Sequence[int]:
+    """Numbers of columns, counted from the first."""
+    expected = f"columns {columns!r:.80}: expected a slice, or a list of integers or booleans"
+    try:
+        if isinstance(columns, slice):
+            return range(n_columns)[columns]
+        given = np.asarray(columns if isinstance(columns, np.ndarray) else list(columns))
+    except (TypeError, ValueError) as error:
+        raise UsageError(expected) from error
+    if given.dtype == np.bool_ and given.shape == (n_columns,):
+        return [int(number) for number in np.flatnonzero(given)]
+    if given.ndim != 1 or (given.size and given.dtype.kind not in "iu"):
+        raise UsageError(f"{expected}, one for each of {n_columns} columns")
+    numbers = [int(number) for number in given]
+    for number in numbers:
+        if not -n_columns <= number < n_columns:
+            raise OutOfRangeError(f"columns: there is no column {number} in a row of {n_columns}")
+    return [number % n_columns for number in numbers]
+
+
+def _runs(numbers: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """Ranges of neighbours; a range of numbers is one without being looked through."""
+    if isinstance(numbers, range) and numbers.step == 1:
+        if numbers:
+            yield numbers.start, numbers.stop
+        return
+    for number in numbers:
+        yield number, number + 1

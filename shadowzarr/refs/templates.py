@@ -15,16 +15,22 @@ _PLACEHOLDER = re.compile(r"\{\{\s*(\w+)\s*\}\}")
 
 
 def expand(text: str, templates: Mapping[str, str]) -> str:
-    """Put the templates into a URL.
+    """Put the templates into a URL; in a document without templates braces are part of it.
 
     Raises
     ------
     InvalidReferencesError
         When the text names a template that the document does not have.
     """
-    if "{{" not in text:
+    if not templates or "{{" not in text:
         return text
     return _PLACEHOLDER.sub(lambda match: _value(match[1], templates), text)
+
+
+def expand_plain(text: str, templates: Mapping[str, str]) -> str:
+    """A location that is written out where references have templates; braces may be part of it."""
+    is_name = text.startswith("{{") and text not in templates.values()
+    return expand(text, templates) if is_name else text
 
 
 def make_templates(urls: Iterable[str]) -> dict[str, str]:

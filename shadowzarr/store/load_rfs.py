@@ -20,7 +20,7 @@ from ..access.locations import canonical, is_remote, without_query
 from ..access.range_reader import default_reader
 from ..errors import InvalidReferencesError, ReadError, SourceNotFoundError
 from ..refs.document import IndexEntry, Rfs
-from ..refs.templates import expand
+from ..refs.templates import expand, expand_plain
 from .check_document import check_document, check_location
 from .other_files import kind_of_binary, refuse_source
 from .places import folder_of, inside, resolve
@@ -206,7 +206,7 @@ class _Locations(dict[str, str]):
 
     def plain(self, text: str) -> str:
         """A location that is written out where references have templates; braces may be part of it."""
-        return self[text] if text.startswith("{{") else self.place(text)
+        return self.place(expand_plain(text, self._templates))
 
 
 def _index(entry: IndexEntry, locations: _Locations) -> IndexEntry:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import os
 import posixpath
-import re
 from urllib.parse import quote, urlsplit, urlunsplit
 
 from ..access.locations import is_remote
+from ..refs.absolute_places import is_absolute
 
-_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://|file:")
 _SAFE = "/:@!$&'()*+,;=~"
 
 
@@ -30,11 +29,6 @@ def folder_of(document: str) -> str:
         return os.path.dirname(document)  # noqa: PTH120
     parts = urlsplit(document)
     return urlunsplit(parts._replace(path=posixpath.dirname(parts.path), query="", fragment=""))
-
-
-def is_absolute(place: str) -> bool:
-    """Whether a name in a document says by itself where a file is."""
-    return os.path.isabs(place) or _SCHEME.match(place) is not None  # noqa: PTH117
 
 
 def resolve(place: str, folder: str) -> str:

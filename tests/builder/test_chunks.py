@@ -187,7 +187,8 @@ class TestSpaced:
             ({"count": 4}, r"count: chunks \(0, 0\) to \(3, 0\) leave the chunk grid \(3, 1\) of array 'a'"),
             ({"axis": 1, "count": 2}, "leave the chunk grid"),
             ({"axis": 2}, "axis 2: array 'a' has 2 axes"),
-            ({"axis": -1}, "axis -1"),
+            ({"axis": -1}, "axis of array 'a' is .* must not be negative"),
+            ({"axis": 1.0}, "axis of array 'a' is .* whole numbers"),
             ({"ndim": 1}, "ndim 1: array 'a' has 2 axes"),
             ({"start": -1}, "start of array 'a'"),
             ({"length": -1}, "length of array 'a'"),
@@ -234,6 +235,48 @@ class TestSpaced:
         assert found == places
 
 
+class TestOverlaps:
+    def test_rules_that_give_a_chunk_twice(self, with_array):
+        builder = with_array()
+        run = {"ndim": 2, "url": "f", "start": 0, "stride": 16, "length": 16}
+        builder.add_strided_chunks("a", **run, count=3)
+        builder.add_strided_chunks("a", **run, count=1)
+        with pytest.raises(UsageError, match=r"count: chunks \(0, 0\) to .* of array 'a' .* in common"):
+            builder.build()
+
+    @given(st.data())
+    def test_like_a_grid_that_is_marked(self, data):
+        grid = (6, 5)
+        builder, marked = RfsBuilder(), np.zeros(grid, int)
+        builder.add_array("a", shape=grid, data_type="uint8", chunk_shape=[1, 1])
+        for _ in range(data.draw(st.integers(0, 5))):
+            first = [data.draw(st.integers(0, n - 1)) for n in grid]
+            counts = [data.draw(st.integers(1, n - at)) for n, at in zip(grid, first, strict=True)]
+            builder.add_spaced_chunks(
+                "a", url="f", start=0, length=1, counts=counts, strides=[5, 1], first=first
+            )
+            marked[tuple(slice(at, at + n) for at, n in zip(first, counts, strict=True))] += 1
+        if marked.max() > 1:
+            with pytest.raises(UsageError, match="in common"):
+                builder.build()
+        else:
+            builder.build()
+
+    def test_an_array_without_axes(self):
+        builder = RfsBuilder()
+        builder.add_array("a", shape=[], data_type="uint8", chunk_shape=[])
+        for _ in range(2):
+            builder.add_spaced_chunks("a", url="f", start=0, length=1, counts=[], strides=[])
+        with pytest.raises(UsageError, match="in common"):
+            builder.build()
+
+    def test_a_chunk_that_is_held_twice(self, with_array):
+        builder = with_array()
+        builder.add_inline_chunk("a", (0, 0), bytes(16))
+        with pytest.raises(UsageError, match=r"chunk \(0, 0\) of array 'a' is held already"):
+            builder.add_inline_chunk("a", (0, 0), bytes(16))
+
+
 class TestTables:
     def table(self, count):
         return {
@@ -269,10 +312,18 @@ class TestTables:
         ("changes", "message"),
         [
             ({"coordinates": [[0, 0], [1, 0], [3, 0]]}, r"coordinates \(3, 0\) lie outside"),
-            ({"coordinates": [[0, 0], [1, 0], [-1, 0]]}, "outside"),
+            ({"coordinates": [[0, 0], [1, 0], [-1, 0]]}, "coordinates of array 'a': .* not negative"),
+            ({"coordinates": [[0, 0], [1, 0], [1, 2**64]]}, "coordinates of array 'a'"),
+            ({"coordinates": [[0, 0], [1.5, 0], [2, 0]]}, "coordinates of array 'a': expected whole numbers"),
+            ({"nbytes": [1.9, 16, 16]}, "nbytes of array 'a': expected whole numbers"),
+            ({"nbytes": [-1, 16, 16]}, "nbytes of array 'a': .* not negative"),
+            ({"nbytes": 16}, r"nbytes of array 'a' have shape \(\)"),
+            ({"offsets": [[0], [1, 2], [3]]}, "offsets of array 'a': expected whole numbers"),
+            ({"chunk_index_threshold": 1.5}, "chunk_index_threshold of array 'a'"),
             ({"coordinates": [[0], [1], [2]]}, r"shape \(3, 1\); expected \(chunks, 2\)"),
-            ({"offsets": [0, 1]}, "3 coordinates, 2 offsets and 3 lengths"),
-            ({"offsets": [0, 16, 2**63]}, "no file has"),
+            ({"offsets": [0, 1]}, r"offsets of array 'a' have shape \(2,\); .* 3 coordinates"),
+            ({"offsets": [0, 16, 2**63]}, "offsets of array 'a': .* below"),
+            ({"offsets": [0, 16, 2**63 - 1]}, "no file has"),
         ],
     )
     def test_what_cannot_be(self, changes, message, with_array):

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shadowzarr.errors import InvalidReferencesError
+from shadowzarr.errors import InvalidReferencesError, UsageError
 from shadowzarr.refs.selection import Selection, columns_selection, file_range, selected_length, take
 
 SYNC_DROPPED = Selection(770, ((0, 768),))
@@ -17,6 +17,9 @@ SYNC_DROPPED = Selection(770, ((0, 768),))
         ([0, 2, 3], [[0, 2], [4, 8]]),
         ([3, 2], [[6, 8], [4, 6]]),
         ([-1], [[768, 770]]),
+        (np.arange(385) == 5, [[10, 12]]),
+        ([False] * 384 + [True], [[768, 770]]),
+        ([1, 1], [[2, 4], [2, 4]]),
     ],
 )
 def test_columns(columns, keep):
@@ -28,6 +31,31 @@ def test_columns_that_are_not_there():
         columns_selection(n_columns=4, itemsize=2, columns=[4])
     with pytest.raises(ValueError, match="at least one"):
         columns_selection(n_columns=4, itemsize=2, columns=slice(4, 4))
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"columns": 3}, "columns 3: expected a slice, or a list"),
+        ({"columns": [True, False]}, "columns .* one for each of 4 columns"),
+        ({"columns": [1.0]}, "columns "),
+        ({"columns": [[1]]}, "columns "),
+        ({"columns": slice("a")}, "columns "),
+        ({"columns": "ab"}, "columns "),
+        ({"columns": [-5]}, "columns: there is no column -5 in a row of 4"),
+        ({"n_columns": -1}, "n_columns is -1; expected a whole number of at least 1"),
+        ({"n_columns": 2**62}, "no file has such rows"),
+        ({"itemsize": 0}, "itemsize is 0"),
+        ({"itemsize": 2.0}, "itemsize is 2.0"),
+    ],
+)
+def test_columns_that_cannot_be(changes, message):
+    with pytest.raises(UsageError, match=message):
+        columns_selection(**{"n_columns": 4, "itemsize": 2, "columns": [1], **changes})
+
+
+def test_many_columns_are_not_counted_one_by_one():
+    assert columns_selection(n_columns=2**40, itemsize=2, columns=slice(1, None)) == (2**41, [[2, 2**41]])
 
 
 def test_only_the_records_that_hold_the_part_are_read():
