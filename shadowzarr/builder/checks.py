@@ -195,17 +195,11 @@ def check_table(coordinates: Any, offsets: Any, nbytes: Any, grid: Coordinates, 
                 f"{argument} of array {path!r} have shape {column.shape}; expected one number for each of "
                 f"{len(coordinates)} coordinates"
             )
-    if len(offsets) and int(offsets.max()) + int(nbytes.max()) > LARGEST and _any_beyond(offsets, nbytes):
+    if len(offsets) and int((offsets + nbytes).max()) > LARGEST:  # each is below 2**63: no sum begins anew
         raise UsageError(f"offsets of array {path!r}: a chunk ends after 2**63 bytes, which no file has")
     outside = ((coordinates < 0) | (coordinates >= np.array(grid, np.int64))).any(axis=1)
     if outside.any():
         check_coordinates(tuple(coordinates[int(outside.argmax())].tolist()), grid, path)
-
-
-def _any_beyond(offsets: Any, nbytes: Any) -> bool:
-    """Whether a range ends after `LARGEST`; unsigned sums of 64 bits may begin anew."""
-    largest = np.uint64(LARGEST)
-    return bool(((offsets > largest) | (nbytes > largest) | (offsets + nbytes > largest)).any())
 
 
 def check_index(index: Any, grid: Coordinates, path: str) -> None:

@@ -336,7 +336,7 @@ def test_a_table_with_a_range_that_no_file_has(offset, nbytes):
     builder = RfsBuilder()
     builder.add_array("a", shape=(4,), data_type="string", chunk_shape=(2,), codecs=[{"name": "vlen-utf8"}])
     offsets, lengths = np.array([0, offset], np.uint64), np.array([1, nbytes], np.uint64)
-    with pytest.raises(UsageError, match="which no file has"):
+    with pytest.raises(UsageError, match=r"which no file has|below 2\*\*63"):
         builder.add_chunks("a", url="/f", coordinates=[[0], [1]], offsets=offsets, nbytes=lengths)
 
 
