@@ -11,6 +11,7 @@ import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -67,6 +68,35 @@ def _no_garbage_collection_while_a_server_runs() -> Iterator[None]:
         patch.setattr(LoopbackServer, "start", started)
         patch.setattr(LoopbackServer, "close", closed)
         yield
+
+
+@pytest.fixture(scope="session")
+def object_store_endpoint() -> Iterator[str]:
+    """A server that answers as S3 does, on loopback; one for the whole run."""
+    server = pytest.importorskip("moto.server", reason="moto, which stands for S3, is not installed")
+    running = server.ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    running.start()
+    yield "http://{}:{}".format(*running.get_host_and_port())
+    running.stop()
+
+
+@pytest.fixture
+def object_store(object_store_endpoint: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    """A client of it with a bucket "sources"; the usual variables lead there. Empty afterwards."""
+    boto3 = pytest.importorskip("boto3")
+    for name, value in {
+        "AWS_ENDPOINT_URL": object_store_endpoint,
+        "AWS_REGION": "us-east-1",
+        "AWS_ACCESS_KEY_ID": "a",
+        "AWS_SECRET_ACCESS_KEY": "s",
+    }.items():
+        monkeypatch.setenv(name, value)
+    client = boto3.client("s3", endpoint_url=object_store_endpoint, region_name="us-east-1")
+    client.create_bucket(Bucket="sources")
+    yield client
+    for bucket in client.list_buckets()["Buckets"]:
+        for each in client.list_objects_v2(Bucket=bucket["Name"]).get("Contents", ()):
+            client.delete_object(Bucket=bucket["Name"], Key=each["Key"])
 
 
 @pytest.fixture(scope="session")

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import CycloptsError, Parameter
 
+from ..access.locations import without_query
 from ..access.watched import allow
 from ..formatting import format_bytes, format_count
+from .array_progress import ArrayProgress
 from .left_out import document_name, left_out_lines
 from .stall import TIMEOUT, Timeout
 
@@ -61,7 +63,9 @@ def convert(
     allow(timeout)
     _check_call(from_, to, out, links=links)
     _check_output(source, out, force=force)
-    rfs = _read(source, from_, keep_links=links)
+    with ArrayProgress("read") as progress:
+        progress.show(f"reading {without_query(source)}")
+        rfs = _read(source, from_, keep_links=links, progress=progress)
     skipped: Sequence[Mapping[str, Any]] = rfs.get("skipped", []) if from_ != "rfs" else []
     if to == "lindi":
         skipped = [*skipped, *_write_lindi(rfs, out)]
@@ -110,16 +114,16 @@ def _check_output(source: str, out: str, *, force: bool) -> None:
         raise OutputError(f"{out} exists; give --force to replace it")
 
 
-def _read(source: str, form: Form, *, keep_links: bool) -> Rfs:
+def _read(source: str, form: Form, *, keep_links: bool, progress: ArrayProgress) -> Rfs:
     match form:
         case "lindi":
             from ..lindi import lindi_to_rfs
 
-            return lindi_to_rfs(source, follow_external_arrays=not keep_links)
+            return lindi_to_rfs(source, follow_external_arrays=not keep_links, progress=progress)
         case "kerchunk":
             from ..kerchunk import kerchunk_to_rfs
 
-            return kerchunk_to_rfs(source)
+            return kerchunk_to_rfs(source, progress=progress)
         case "rfs":
             from ..store.load_rfs import load_rfs
 

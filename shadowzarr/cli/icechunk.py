@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 import time
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import CycloptsError, Parameter
 
 from ..formatting import format_bytes, format_count
+from .array_progress import ArrayProgress
 from .left_out import document_name, left_out_lines
 
 if TYPE_CHECKING:
@@ -21,8 +21,6 @@ LEFT_OUT_CODE = 3
 
 MOST_NAMED = 20
 """How many objects left out are named; the document names all."""
-
-_WIDTH = 79
 
 
 def icechunk(
@@ -76,7 +74,7 @@ def icechunk(
     if branch not in opened.list_branches():
         opened.create_branch(branch, opened.lookup_branch("main"))
     written: list[IcechunkReport] = []
-    with _Progress() as progress:
+    with ArrayProgress() as progress:
         options: dict[str, Any] = {"group": group, "replace": replace, "progress": progress}
 
         def write(session: Any) -> None:
@@ -135,28 +133,3 @@ def _made(
         f"{format_count(report.native_chunks, 'native chunk')} of {format_bytes(report.native_bytes)}; "
         f"snapshot {snapshot} of branch {branch} in {seconds:.1f} s"
     )
-
-
-class _Progress:
-    """Shows on a terminal which array is written."""
-
-    def __init__(self) -> None:
-        self._stream = sys.stderr
-        self._is_shown = self._stream is not None and self._stream.isatty()
-        self._next = 0.0
-
-    def __call__(self, path: str, done: int, total: int) -> None:
-        if self._is_shown and time.monotonic() >= self._next:
-            self._next = time.monotonic() + 0.1
-            self._show(f"{done:,} of {format_count(total, 'array')}: /{path}")
-
-    def __enter__(self) -> _Progress:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._is_shown:
-            self._show("")
-
-    def _show(self, line: str) -> None:
-        self._stream.write(f"\r{line[:_WIDTH]:{_WIDTH}}\r{line[:_WIDTH]}")
-        self._stream.flush()

@@ -23,6 +23,7 @@ from ..store.places import folder_of, resolve
 from ..store.read_json import read_json
 from ..zarr_v2 import NoV3FormError, V2Node, nodes_of, to_v3
 from ..zarr_v2.adding import add_translated
+from ..zarr_v2.progress import NodeProgress, unheard
 from .parquet import is_parquet, parquet_nodes
 from .v3_keys import add_v3_nodes
 
@@ -35,6 +36,7 @@ def kerchunk_to_rfs(
     *,
     chunk_index_threshold: int | None = CHUNK_INDEX_THRESHOLD,
     describe_sources: bool = True,
+    progress: NodeProgress | None = None,
 ) -> Rfs:
     """Make kerchunk's references ours.
 
@@ -48,6 +50,8 @@ def kerchunk_to_rfs(
     describe_sources : bool, optional
         Whether the files that references name are asked for their size and ETag, so that a reader notices
         when one is replaced from now on.
+    progress : callable, optional
+        Called with the path of each array or group, their number so far, and in all.
 
     Returns
     -------
@@ -67,18 +71,19 @@ def kerchunk_to_rfs(
         When Parquet references are given and what reads them is not installed (extra ``parquet``).
     """
     builder = RfsBuilder()
+    heard = progress or unheard
     urls: set[str]
     if not isinstance(source, Mapping) and is_parquet(location := canonical(source)):
         nodes = parquet_nodes(location)
         urls = _make_absolute(nodes, location)
-        _add_v2_nodes(builder, nodes, chunk_index_threshold)
+        _add_v2_nodes(builder, nodes, chunk_index_threshold, heard)
     else:
         refs, name = _references(source)
         urls = {value[0] for value in refs.values() if not isinstance(value, str)}
         if any(key.rpartition("/")[2] == METADATA_NAME for key in refs):
-            add_v3_nodes(builder, refs, name, chunk_index_threshold)
+            add_v3_nodes(builder, refs, name, chunk_index_threshold, heard)
         else:
-            _add_v2_nodes(builder, nodes_of(refs, name), chunk_index_threshold)
+            _add_v2_nodes(builder, nodes_of(refs, name), chunk_index_threshold, heard)
     refuse_signed(urls)
     if describe_sources:
         _describe(builder, urls)
@@ -118,8 +123,11 @@ def _make_absolute(nodes: Mapping[str, V2Node], folder: str) -> set[str]:
     return urls
 
 
-def _add_v2_nodes(builder: RfsBuilder, nodes: Mapping[str, V2Node], threshold: int | None) -> None:
-    for path, node in nodes.items():
+def _add_v2_nodes(
+    builder: RfsBuilder, nodes: Mapping[str, V2Node], threshold: int | None, progress: NodeProgress
+) -> None:
+    for done, (path, node) in enumerate(nodes.items()):
+        progress(path, done, len(nodes))
         kind: Literal["group", "dataset"] = "group" if node.zarray is None else "dataset"
         try:
             if node.zarray is None:

@@ -15,12 +15,17 @@ from ..refs.inline import decode_inline
 from ..refs.node_checks import parse_node
 from ..zarr_v2 import NoV3FormError, V3Array
 from ..zarr_v2.adding import add_translated
+from ..zarr_v2.progress import NodeProgress
 
 Chunks = dict[tuple[int, ...], Reference]
 
 
 def add_v3_nodes(
-    builder: RfsBuilder, refs: Mapping[str, Reference], name: str, chunk_index_threshold: int | None
+    builder: RfsBuilder,
+    refs: Mapping[str, Reference],
+    name: str,
+    chunk_index_threshold: int | None,
+    progress: NodeProgress,
 ) -> None:
     """Add every group and array of a Zarr v3 store.
 
@@ -34,6 +39,8 @@ def add_v3_nodes(
         What messages call the document.
     chunk_index_threshold : int or None
         Chunks in one file above which there is a chunk index; None for never.
+    progress : callable
+        Hears of each node.
 
     Raises
     ------
@@ -46,7 +53,8 @@ def add_v3_nodes(
         if key.rpartition("/")[2] == METADATA_NAME
     }
     chunks = _chunks_by_array(refs, documents)
-    for path, document in sorted(documents.items()):
+    for done, (path, document) in enumerate(sorted(documents.items())):
+        progress(path, done, len(documents))
         is_array = document.get("node_type") == "array"
         try:
             if is_array:

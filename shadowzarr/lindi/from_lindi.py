@@ -18,6 +18,7 @@ from ..refs.document import Rfs
 from ..zarr_v2 import NoV3FormError, V2Node, nodes_of, to_v3
 from ..zarr_v2.adding import add_translated
 from ..zarr_v2.arrays import check_shapes
+from ..zarr_v2.progress import NodeProgress, unheard
 from .attributes import attributes_of
 from .documents import LindiDocument, read_document
 from .external_arrays import Outcome, follow, link_of
@@ -35,6 +36,7 @@ def lindi_to_rfs(
     follow_external_arrays: bool = True,
     chunk_index_threshold: int | None = CHUNK_INDEX_THRESHOLD,
     describe_sources: bool = True,
+    progress: NodeProgress | None = None,
 ) -> Rfs:
     """Make a reference file of LINDI ours.
 
@@ -50,6 +52,8 @@ def lindi_to_rfs(
     describe_sources : bool, optional
         Whether the files that references name are asked for their size and ETag, so that a reader notices
         when one is replaced from now on.
+    progress : callable, optional
+        Called with the path of each array or group, their number so far, and in all.
 
     Returns
     -------
@@ -68,7 +72,7 @@ def lindi_to_rfs(
     """
     document = read_document(source)
     run = _Conversion(document, chunk_index_threshold)
-    run.add_all(follow_external_arrays=follow_external_arrays)
+    run.add_all(follow_external_arrays=follow_external_arrays, progress=progress or unheard)
     refuse_signed(run.urls)
     if describe_sources:
         run.describe()
@@ -89,11 +93,12 @@ class _Conversion:
         self._kept: set[str] = set()
         self._described: set[str] = set()
 
-    def add_all(self, *, follow_external_arrays: bool) -> None:
+    def add_all(self, *, follow_external_arrays: bool, progress: NodeProgress) -> None:
         """Nodes first, since attributes and links may name only what became one."""
         specifications = self._specifications()
         outcomes = self._followed() if follow_external_arrays else {}
-        for path, node in self._nodes.items():
+        for done, (path, node) in enumerate(self._nodes.items()):
+            progress(path, done, len(self._nodes))
             if not self._links.is_below_link(path):
                 self._add_node(node, outcomes.get(path), specifications)
         for path in sorted(self._kept):

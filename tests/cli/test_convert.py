@@ -1,9 +1,11 @@
 """``shadowzarr convert``: forms, messages and how it ends."""
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
+from command_line import Terminal
 
 from shadowzarr import kerchunk_to_rfs, lindi_to_rfs, verify_rfs
 from shadowzarr.cli import main
@@ -71,3 +73,14 @@ def test_nothing_else_is_replaced(tmp_path, capsys):
     assert convert("--from", "lindi", "--to", "kerchunk", LINDI, out, "--force") == 0
     assert convert("--from", "kerchunk", "--to", "rfs", out, out, "--force") == 1
     assert "the source itself" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("form", "source"), [("lindi", LINDI), ("kerchunk", "k.json")])
+def test_it_says_how_far_it_is_on_a_terminal(tmp_path, monkeypatch, form, source):
+    monkeypatch.chdir(tmp_path)
+    assert convert("--from", "lindi", "--to", "kerchunk", LINDI, "k.json") == 0
+    shown = Terminal()
+    monkeypatch.setattr(sys, "stderr", shown)
+    assert convert("--from", form, "--to", "rfs", source, "refs") == 0
+    assert f"reading {source[:70]}" in shown.text
+    assert " arrays read: /" in shown.text

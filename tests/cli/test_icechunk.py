@@ -1,11 +1,12 @@
 """``shadowzarr icechunk``: a repository made, added to and replaced, and what is said of it."""
 
 import re
+import sys
 
 import h5py
 import numpy as np
 import pytest
-from command_line import add_times, call, error_of, listed
+from command_line import Terminal, add_times, call, error_of, listed
 
 icechunk = pytest.importorskip("icechunk")
 
@@ -100,19 +101,7 @@ def test_a_place_that_holds_something_else(refs):
 def test_it_says_how_far_it_is_on_a_terminal(refs, tmp_path, monkeypatch):
     from shadowzarr.cli import icechunk as verb
 
-    class Terminal:
-        text = ""
-
-        def isatty(self):
-            return True
-
-        def write(self, text):
-            self.text += text
-
-        def flush(self):
-            pass
-
     shown = Terminal()
-    monkeypatch.setattr(verb.sys, "stderr", shown)
+    monkeypatch.setattr(sys, "stderr", shown)
     assert verb.icechunk(str(refs / "good"), str(tmp_path / "repo")) == 0
     assert "0 of 1 array: /wave/data" in shown.text

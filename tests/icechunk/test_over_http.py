@@ -95,29 +95,10 @@ def test_there_and_back(served, tmp_path):
     assert {request.if_match for request in server.log} == {rfs["sources"][url]["etag"]}
 
 
-@pytest.fixture(scope="module")
-def endpoint():
-    server = pytest.importorskip("moto.server")
-    running = server.ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
-    running.start()
-    yield "http://{}:{}".format(*running.get_host_and_port())
-    running.stop()
-
-
 @pytest.fixture
-def bucket(endpoint, monkeypatch):
-    boto3 = pytest.importorskip("boto3")
-    for name, value in {
-        "AWS_ENDPOINT_URL": endpoint,
-        "AWS_REGION": "us-east-1",
-        "AWS_ACCESS_KEY_ID": "a",
-        "AWS_SECRET_ACCESS_KEY": "s",
-    }.items():
-        monkeypatch.setenv(name, value)
-    client = boto3.client("s3", endpoint_url=endpoint, region_name="us-east-1")
-    client.create_bucket(Bucket="sources")
-    client.create_bucket(Bucket="repositories")
-    return client
+def bucket(object_store):
+    object_store.create_bucket(Bucket="repositories")
+    return object_store
 
 
 class TestObjectStore:

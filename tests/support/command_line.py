@@ -48,3 +48,19 @@ def add_times(file, name):
 def listed(folder):
     """Names in a folder."""
     return sorted(path.name for path in folder.iterdir())
+
+
+class Terminal:
+    """What a command writes to when it shows how far it is."""
+
+    def __init__(self) -> None:
+        self.text = ""
+
+    def isatty(self) -> bool:
+        return True
+
+    def write(self, text: str) -> None:
+        self.text += text
+
+    def flush(self) -> None:
+        pass
