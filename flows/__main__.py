@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from cyclopts import App, CycloptsError, Parameter
@@ -18,8 +19,8 @@ from .commands import print_schema, run_config, run_demo
 app = App(
     name="flows",
     help="Index dandisets, folders and lists of files from a YAML file. Exit codes: 0 all went well; "
-    "1 something failed; 2 called wrongly; 3 no asset failed, but some objects could not be represented; "
-    "129, 130 and 143 ended by a signal.",
+    "1 something failed; 2 called wrongly; 3 no asset failed, but objects or assets that cannot be done are "
+    "left out; 129, 130 and 143 ended by a signal.",
     version_flags=[],
     result_action="return_value",
 )
@@ -30,8 +31,40 @@ Changes = Annotated[
 ]
 
 
+Switch = Annotated[bool, Parameter(negative="")]
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class Redo:
+    """What is done that was done or tried before.
+
+    Parameters
+    ----------
+    force
+        Do all wanted assets again, whatever was done before.
+    only_failed
+        Do nothing but what failed before, in quarantine or not.
+    since
+        Do nothing but what was modified then or later: a date or time, such as 2026-03-02.
+    """
+
+    force: Switch = False
+    only_failed: Switch = False
+    since: str | None = None
+
+    @property
+    def changes(self) -> list[str]:
+        """The same as changes of a configuration."""
+        return [
+            *(["redo.force=true"] if self.force else []),
+            *(["redo.only_failed=true"] if self.only_failed else []),
+            *([f"redo.since={self.since}"] if self.since is not None else []),
+        ]
+
+
 @app.command
-def run(config: str, *, plan: Annotated[bool, Parameter(negative="")] = False, changes: Changes = ()) -> int:
+def run(config: str, *, plan: Switch = False, changes: Changes = (), redo: Redo | None = None) -> int:
     """Run the flow that a configuration is for.
 
     Parameters
@@ -43,11 +76,11 @@ def run(config: str, *, plan: Annotated[bool, Parameter(negative="")] = False, c
     changes
         KEY=VALUE in place of the file's, such as output.folder=out; may be repeated.
     """
-    return run_config(config, changes=changes, is_plan=plan)
+    return run_config(config, changes=[*changes, *(redo or Redo()).changes], is_plan=plan)
 
 
 @app.command
-def plan(config: str, *, changes: Changes = ()) -> int:
+def plan(config: str, *, changes: Changes = (), redo: Redo | None = None) -> int:
     """Print what a configuration would do, and do nothing.
 
     Parameters
@@ -57,7 +90,7 @@ def plan(config: str, *, changes: Changes = ()) -> int:
     changes
         KEY=VALUE in place of the file's, such as output.folder=out; may be repeated.
     """
-    return run_config(config, changes=changes, is_plan=True)
+    return run_config(config, changes=[*changes, *(redo or Redo()).changes], is_plan=True)
 
 
 @app.command

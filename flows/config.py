@@ -19,7 +19,9 @@ from shadowzarr.catalog.jobs import VerificationOptions
 from shadowzarr.catalog.options import ReferenceOptions
 from shadowzarr.catalog.plan import DEFAULT_INCLUDE
 from shadowzarr.catalog.request import IndexRequest
+from shadowzarr.catalog.run_summary import Fate
 
+from .redo_section import RedoSection
 from .sources import (
     ENTRIES,
     DandisetSection,
@@ -38,6 +40,7 @@ from .sources import (
 
 MIB = 2**20
 ARCHIVE_NAMES = ("dandi", "dandi-sandbox")
+FATES: dict[str, Fate] = {"keep": "kept", "move": "moved aside", "delete": "deleted"}
 
 
 def _archive(value: Any) -> Any:
@@ -82,6 +85,11 @@ class OutputSection(Section):
     private_output: Annotated[str, StringConstraints(min_length=1)] | None = Field(
         default=None,
         description="Folder for everything about embargoed assets, which are passed over without it.",
+    )
+    gone: Literal["keep", "move", "delete"] = Field(
+        default="keep",
+        description="What becomes of results whose assets were removed from their version or renamed: keep "
+        "them, move them to the folder gone beside all others, or delete them.",
     )
 
     @model_validator(mode="after")
@@ -245,6 +253,9 @@ class IndexDandisetsConfig(Section):
     run: RunSection = Field(
         default_factory=RunSection, description="How much of the machine the run may use."
     )
+    redo: RedoSection = Field(
+        default_factory=RedoSection, description="Which assets are done that were done or tried before."
+    )
     on_error: Literal["continue", "stop"] = Field(
         default="continue",
         description="After an asset has failed: continue with the others, or start no further one. The run "
@@ -320,6 +331,8 @@ class IndexDandisetsConfig(Section):
             timeout=self.run.timeout,
             memory_limit=self.run.memory_limit,
             stop_on_error=self.on_error == "stop",
+            redo=self.redo.rules,
+            gone=FATES[self.output.gone],
         )
 
 

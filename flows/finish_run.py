@@ -1,8 +1,8 @@
-"""The end of a run: what was passed over is listed, the catalogue brought up to date, the report written."""
+"""The end of a run: outputs left as they should be, the summary put together, the report written."""
 
 from __future__ import annotations
 
-from shadowzarr.catalog.index_run import RunLog, summarise_run, update_catalogs, write_skipped
+from shadowzarr.catalog.index_run import RunLog, finish_outputs, summarise_run
 from shadowzarr.catalog.run_summary import RunSummary
 
 from .config import IndexDandisetsConfig
@@ -18,8 +18,7 @@ def finish_run(config: IndexDandisetsConfig, log: RunLog) -> RunSummary:
         When something cannot be written.
     """
     request = config.request
-    write_skipped(request, log)
-    warnings = update_catalogs(request)
+    warnings = finish_outputs(request, log)
     summary = summarise_run(
         request,
         log,

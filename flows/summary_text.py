@@ -130,12 +130,12 @@ def _print_kept(console: Console, kept: Sequence[KeptResult]) -> None:
 def _kept_lines(kept: Sequence[KeptResult]) -> list[str]:
     """Name results whose assets are gone."""
     lines = [
-        f"no longer in the version: kept  {each.dandiset}  "
+        f"no longer in the version: {each.fate}  {each.dandiset}  "
         f"{EMBARGOED_NAME if each.private else each.path}  ({each.what})"
         for each in kept[:SHOWN_KEPT]
     ]
     more = len(kept) - SHOWN_KEPT
-    return lines + ([f"… and {more:,} more that are no longer in their version; kept"] if more > 0 else [])
+    return lines + ([f"… and {more:,} more that are no longer in their version"] if more > 0 else [])
 
 
 def _print_warnings(console: Console, warnings: Iterable[str]) -> None:

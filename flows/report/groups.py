@@ -11,13 +11,15 @@ from shadowzarr.catalog.plan import (
     EXCLUDED,
     LIMIT,
     NO_ETAG,
+    NOT_FAILED,
     NOT_NWB,
+    NOT_SINCE,
     UNCHANGED,
     UNUSABLE_IDENTITY,
     UNUSABLE_PATH,
 )
 from shadowzarr.catalog.records import IndexRecord
-from shadowzarr.catalog.run_summary import KeptResult, SkippedAsset
+from shadowzarr.catalog.run_summary import QUARANTINED, KeptResult, SkippedAsset
 
 from .remedies import remedy
 from .safe_text import shorten
@@ -37,13 +39,18 @@ _PASSED_OVER = {
     UNUSABLE_PATH: "Their paths cannot be paths of the output; ask the owner to rename them.",
     UNUSABLE_IDENTITY: "The archive describes them in a way that no archive of this kind should; tell it.",
     NO_ETAG: "The archive is still computing their checksums; the next run takes them.",
+    QUARANTINED: "Failed before for a reason that stays with the file; tried again when the file or the "
+    "library changes, or the time is over. The option --only-failed tries them now.",
+    NOT_FAILED: "Only what failed before was asked for (redo.only_failed).",
+    NOT_SINCE: "Older than what was asked for (redo.since).",
 }
 
 
-_KEPT = {
-    "references": "The asset was removed or renamed; its references are kept and are not updated any more. "
-    "Delete them by hand when nobody reads them.",
-    "record of a failure": "The asset was removed or renamed after it had failed; the record can be deleted.",
+_GONE = {
+    "kept": "The assets were removed or renamed; what was made of them stays and is not updated any more. "
+    "Set output.gone to move or delete, or delete them by hand when nobody reads them.",
+    "moved aside": "The assets were removed or renamed; what was made of them is in the folder gone.",
+    "deleted": "The assets were removed or renamed, and what was made of them was deleted (output.gone).",
 }
 
 
@@ -123,8 +130,8 @@ def kept_groups(kept: Iterable[KeptResult]) -> list[Group]:
     groups: dict[tuple[str, str], list[Item]] = {}
     for each in kept:
         item = Item(f"{each.dandiset}/{each.version}/{each.path}", "")
-        groups.setdefault((each.what, ""), []).append(item)
-    return _largest_first(groups, advice=lambda key: _KEPT[key[0]], title=lambda key: key[0])
+        groups.setdefault((each.what, each.fate), []).append(item)
+    return _largest_first(groups, advice=lambda key: _GONE[key[1]], title=lambda key: f"{key[0]}, {key[1]}")
 
 
 def _failure(record: IndexRecord) -> Item:

@@ -44,6 +44,8 @@ class CatalogAsset:
         None when that is ``etag``.
     local_path : str
         A local copy to read in place of the URL; empty when there is none.
+    modified : str
+        When it was last modified, an ISO time; empty when that is not known.
     """
 
     dandiset: str
@@ -58,6 +60,7 @@ class CatalogAsset:
     blob_url: str = ""
     served_etag: str | None = None
     local_path: str = ""
+    modified: str = ""
 
     @property
     def source_etag(self) -> str:

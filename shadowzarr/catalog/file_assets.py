@@ -12,6 +12,7 @@ import uuid
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final, Literal
 
@@ -93,7 +94,18 @@ def _asset(collection: str, file: FoundFile, identity: Identity) -> CatalogAsset
         download_url=file.url,
         served_etag=served,
         local_path=file.place if file.url != file.place else "",
+        modified=_modified(file),
     )
+
+
+def _modified(file: FoundFile) -> str:
+    """When a local file was last modified; servers are not asked."""
+    if is_remote(file.place):
+        return ""
+    try:
+        return datetime.fromtimestamp(Path(file.place).stat().st_mtime, UTC).isoformat()
+    except OSError:  # what is wrong with it shows when it is indexed
+        return ""
 
 
 def _state(file: FoundFile, identity: Identity) -> tuple[int, str, tuple[object, ...]]:

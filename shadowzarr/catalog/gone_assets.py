@@ -1,6 +1,7 @@
-"""Results of an output whose assets are no longer in their version. Found and told; nothing is removed.
+"""Results of an output whose assets are no longer in their version. Found and told; nothing is done here.
 
-A pure function of a listing of the output and one of the archive.
+What becomes of them is the subject of `shadowzarr.catalog.prune`. A pure function of a listing of the output
+and one of the archive.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from pathlib import Path
 from .asset_names import path_problem
 from .assets import CatalogAsset
 from .layout import Listing, OutputLayout, place_of
-from .run_summary import KeptResult
+from .run_summary import Fate, KeptResult
 
 
 def gone_assets(
@@ -21,6 +22,7 @@ def gone_assets(
     *,
     of: tuple[str, str],
     private: bool = False,
+    fate: Fate = "kept",
 ) -> list[KeptResult]:
     """Find what lies in the output for assets that their version no longer has.
 
@@ -36,6 +38,9 @@ def gone_assets(
         Dandiset and version.
     private : bool
         Whether the output is the private one.
+    fate : str
+        What the policy is for them. What belongs to a version without any assets is kept, whatever that
+        is: a listing of nothing is more often a mistake than the truth.
 
     Returns
     -------
@@ -55,6 +60,7 @@ def gone_assets(
             path=place.relative_to(folder).as_posix(),
             what="references" if place in references else "record of a failure",
             private=private,
+            fate=fate if there else "kept",
         )
 
     return [kept(place) for place in sorted(references | failures)]

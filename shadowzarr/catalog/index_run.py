@@ -26,8 +26,10 @@ from .libraries import library_versions
 from .listing import Lister
 from .lock import output_lock
 from .plan import UNCHANGED, AssetWork, Plan, SelectionRules, idle_patterns, make_plan, twins
+from .prune import prune_gone
 from .publish import clear_staging, remove_empty_staging
 from .records import IndexRecord
+from .redo import quarantine_by_record
 from .request import IndexRequest
 from .resolve import ResolvedVersion
 from .run_summary import RunSummary, SkippedAsset
@@ -95,8 +97,7 @@ def index_dandisets(
                         stop_on_error=request.stop_on_error,
                     )
                 )
-        write_skipped(request, log)
-        warnings = update_catalogs(request)
+        warnings = finish_outputs(request, log)
     return summarise_run(request, log, flow="index_dandisets", warnings=warnings)
 
 
@@ -161,10 +162,12 @@ def plan_version(
         public_listing=public_listing,
         private=private,
         private_listing=private_listing,
+        redo=request.redo,
+        quarantine=quarantine_by_record(request.redo),
     )
-    plan.kept = gone_assets(public_listing, request.public, assets, of=place)
+    plan.kept = gone_assets(public_listing, request.public, assets, of=place, fate=request.gone)
     if private is not None and private_listing is not None:
-        plan.kept += gone_assets(private_listing, private, assets, of=place, private=True)
+        plan.kept += gone_assets(private_listing, private, assets, of=place, private=True, fate=request.gone)
     plan.warnings = selection_warnings(version, rules, assets)
     return plan
 
@@ -206,8 +209,8 @@ def open_workshop(request: IndexRequest, pool: ChildPool, *, news: News | None =
 
 
 def twins_of(request: IndexRequest, plan: Plan) -> dict[BlobKey, Path]:
-    """Find the records of blobs that were indexed before; looks at nothing when there is no work."""
-    if not plan.work:
+    """Find the records of blobs that were indexed before; looks at nothing when none is of use."""
+    if not plan.work or request.redo.force:
         return {}
     private = Listing() if request.private is None else request.private.list_all()
     return known_twins(twins(request.public.list_all()), twins(private))
@@ -244,6 +247,19 @@ def write_skipped(request: IndexRequest, log: RunLog) -> None:
         _write_list(request.public, version, [asset for asset in of_version if not asset.private])
         if request.private is not None:
             _write_list(request.private, version, [asset for asset in of_version if asset.private])
+
+
+def finish_outputs(request: IndexRequest, log: RunLog) -> list[str]:
+    """Leave the outputs as a run leaves them, and say what stood in the way of what is derived from them.
+
+    Raises
+    ------
+    OutputError
+        When something cannot be written or removed.
+    """
+    prune_gone(log.plan.kept, public=request.public, private=request.private)
+    write_skipped(request, log)
+    return update_catalogs(request)
 
 
 def update_catalogs(request: IndexRequest) -> list[str]:

@@ -9,6 +9,8 @@
         <asset path>.<asset id>.<etag>.<options digest>.f<format>.<outcome>.record.json
       dandisets/<dandiset>/<version>.skipped.json   assets passed over, with the reason
       collections/<name>/current/              the same for a folder or manifest
+      catalog/                                 tables of all of it, see `shadowzarr.catalog.tables`
+      gone/                                    results moved aside, whose assets left their version
       report.html                              the latest run
       .shadowzarr/lock, .shadowzarr/staging/   one run at a time; work that is not published
 
@@ -128,6 +130,11 @@ class OutputLayout:
     def staging(self) -> Path:
         """Folder of unpublished work."""
         return self.workings / "staging"
+
+    @property
+    def gone(self) -> Path:
+        """Where results are moved whose assets left their version, when that is the policy."""
+        return self.folder / "gone"
 
     @property
     def report(self) -> Path:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -13,7 +13,8 @@ from .assets import CatalogAsset
 from .globs import matches_any
 from .layout import ListedRecord, Listing, OutputLayout, RecordKey
 from .options import ReferenceOptions
-from .run_summary import KeptResult, SkippedAsset
+from .redo import Quarantine, RedoRules
+from .run_summary import QUARANTINED, KeptResult, SkippedAsset
 
 UNCHANGED = "unchanged"
 NOT_NWB = "not NWB"
@@ -24,6 +25,8 @@ EMBARGOED = "embargoed"
 UNUSABLE_PATH = "unusable path"
 UNUSABLE_IDENTITY = "unusable identity"
 NO_ETAG = "no ETag yet"
+NOT_FAILED = "did not fail"
+NOT_SINCE = "not modified since"
 REASONS = (
     UNCHANGED,
     NOT_NWB,
@@ -34,10 +37,13 @@ REASONS = (
     UNUSABLE_PATH,
     UNUSABLE_IDENTITY,
     NO_ETAG,
+    QUARANTINED,
+    NOT_FAILED,
+    NOT_SINCE,
 )
 """Why an asset is passed over."""
 
-Cause = Literal["new", "changed", "other options", "failed before"]
+Cause = Literal["new", "changed", "other options", "failed before", "forced"]
 DEFAULT_INCLUDE = ("**/*.nwb",)
 
 
@@ -131,6 +137,8 @@ def make_plan(
     public_listing: Listing,
     private: OutputLayout | None = None,
     private_listing: Listing | None = None,
+    redo: RedoRules | None = None,
+    quarantine: Callable[[Path], Quarantine | None] = lambda record: None,
 ) -> Plan:
     """Decide what to do about each asset of one version.
 
@@ -144,8 +152,13 @@ def make_plan(
         Where open and embargoed assets go; without a private output, embargoed assets are passed over.
     public_listing, private_listing : Listing
         What lies there already.
+    redo : RedoRules, optional
+        What is done that was done or tried before.
+    quarantine : callable, optional
+        Says of the record of a failure whether its asset is passed over.
     """
     plan = Plan()
+    decide = _Decision(redo or RedoRules(), quarantine)
     taken = 0
     same_place = _SamePlace()
     for asset in sorted(assets, key=lambda asset: asset.path):
@@ -164,7 +177,7 @@ def make_plan(
             continue
         taken += 1
         listing = (private_listing or Listing()) if is_private else public_listing
-        _plan_asset(plan, asset, layout, listing)
+        decide.plan_asset(plan, asset, layout, listing)
     return plan
 
 
@@ -241,24 +254,49 @@ class _SamePlace:
         return None if earlier == asset.path else earlier
 
 
-def _plan_asset(plan: Plan, asset: CatalogAsset, layout: OutputLayout, listing: Listing) -> None:
-    key = record_key(asset, layout.options)
-    place = layout.place(asset)
-    done = {record.key: record for record in listing.done(place, layout.references_path(asset))}
-    if key in done:
-        plan.skipped.append(skipped_asset(asset, UNCHANGED))
-        plan.left_out_before += done[key].outcome == "partial"
-        return
-    plan.work.append(
-        AssetWork(
-            asset=asset,
-            url=source_url(asset, layout.options),
-            options=layout.options,
-            key=key,
-            cause=_cause(key, listing.records.get(place, [])),
-            private=asset.embargoed,
+class _Decision:
+    """What becomes of an asset that is wanted, by what lies in its output."""
+
+    def __init__(self, redo: RedoRules, quarantine: Callable[[Path], Quarantine | None]) -> None:
+        self._redo = redo
+        self._quarantine = quarantine
+
+    def plan_asset(self, plan: Plan, asset: CatalogAsset, layout: OutputLayout, listing: Listing) -> None:
+        """Put an asset into the plan, as work or as passed over."""
+        key, place = record_key(asset, layout.options), layout.place(asset)
+        records = listing.records.get(place, [])
+        done = {record.key: record for record in listing.done(place, layout.references_path(asset))}
+        refusal = self._refusal(asset, key, records, is_done=key in done)
+        if refusal is not None:
+            plan.skipped.append(skipped_asset(asset, *refusal))
+            plan.left_out_before += key in done and done[key].outcome == "partial"
+            return
+        plan.work.append(
+            AssetWork(
+                asset=asset,
+                url=source_url(asset, layout.options),
+                options=layout.options,
+                key=key,
+                cause="forced" if key in done else _cause(key, records),
+                private=asset.embargoed,
+            )
         )
-    )
+
+    def _refusal(
+        self, asset: CatalogAsset, key: RecordKey, records: list[ListedRecord], *, is_done: bool
+    ) -> tuple[str, str] | None:
+        if is_done and not self._redo.force:
+            return UNCHANGED, ""
+        failures = [record for record in records if record.outcome == "failed"]
+        if self._redo.only_failed and not failures:
+            return NOT_FAILED, "only what failed before is asked for"
+        if self._redo.is_too_old(asset.modified):
+            return NOT_SINCE, f"modified {asset.modified}"
+        for record in failures:
+            found = self._quarantine(record.path) if record.key == key else None
+            if found is not None:
+                return QUARANTINED, found.text
+        return None
 
 
 def _cause(key: RecordKey, records: list[ListedRecord]) -> Cause:

@@ -58,8 +58,8 @@ def finish_asset(layout: OutputLayout, asset: CatalogAsset, record: IndexRecord)
     write_record(record, key_path, scratch=layout.staging_folder(asset))
     try:
         clear_unused(layout.references_path(asset))
-        _remove(layout.other_form_path(asset))
-        _remove(layout.staging_folder(asset))
+        remove(layout.other_form_path(asset))
+        remove(layout.staging_folder(asset))
     except OSError as error:
         raise OutputError(f"cannot clear up after {asset.path}: {error.strerror or error}") from error
 
@@ -67,7 +67,7 @@ def finish_asset(layout: OutputLayout, asset: CatalogAsset, record: IndexRecord)
 def finish_failed(layout: OutputLayout, asset: CatalogAsset, record: IndexRecord) -> None:
     """Write the record of an asset that failed; references of an earlier state stay as they are."""
     key_path = _record_path(layout, asset, record)
-    _remove(layout.staging_folder(asset))
+    remove(layout.staging_folder(asset))
     write_record(record, key_path, scratch=layout.staging)
     for path in records_beside(layout.place(asset)):
         parsed = parse_record_name(path.name)
@@ -80,14 +80,14 @@ def clear_staging(layout: OutputLayout) -> None:
     try:
         for note in sorted(layout.staging.glob(f"*/{NOTE}")):
             clear_unused(layout.folder / orjson.loads(note.read_bytes()))
-        _remove(layout.staging)
+        remove(layout.staging)
     except (OSError, orjson.JSONDecodeError) as error:
         raise OutputError(f"cannot clear {layout.staging}: {error}; remove it by hand") from error
 
 
 def remove_empty_staging(layout: OutputLayout) -> None:
     """Remove the folder of unpublished work at the end of a run."""
-    _remove(layout.staging)
+    remove(layout.staging)
 
 
 def clear_unused(references: Path) -> None:
@@ -101,7 +101,7 @@ def clear_unused(references: Path) -> None:
             continue
         for item in folder.iterdir():
             if f"{folder.name}/{item.name}" not in used:
-                _remove(item)
+                remove(item)
         if not any(folder.iterdir()):
             folder.rmdir()
 
@@ -145,7 +145,8 @@ def _record_path(layout: OutputLayout, asset: CatalogAsset, record: IndexRecord)
     return layout.record_path(asset, key, record.outcome)
 
 
-def _remove(path: Path) -> None:
+def remove(path: Path) -> None:
+    """Remove a file, a link or a whole folder; one that is not there is no error."""
     if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path)
     else:

@@ -33,7 +33,7 @@ class StageTime:
     Attributes
     ----------
     stage : str
-        ``index``, ``verify`` or ``publish``.
+        ``index``, ``verify`` or ``publish``; ``record`` when a failure was recorded.
     started : str
         UTC, ``2026-01-02T03:04:05.678Z``.
     seconds : float
@@ -134,12 +134,15 @@ class ErrorSummary:
         What was found, what was expected, what to do. Holds no query string and no key.
     transient : bool
         Whether trying again later, with nothing changed, may help.
+    permanent : bool
+        Whether the same file gives it again, so that later runs pass it over for a while.
     """
 
     stage: str
     kind: str
     message: str
     transient: bool = False
+    permanent: bool = False
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,8 @@ from .jobs import VerificationOptions
 from .layout import OutputLayout
 from .options import ReferenceOptions
 from .plan import SelectionRules
+from .redo import RedoRules
+from .run_summary import Fate
 
 FILE_INCLUDE = ("**/*.nwb", "**/*.h5", "**/*.hdf5", "**/*.tif", "**/*.tiff")
 """What is wanted of a folder when nothing else is said."""
@@ -103,6 +105,10 @@ class IndexRequest:
         Bytes of memory that a child process may take.
     stop_on_error : bool
         Whether to start no further asset after one failed.
+    redo : RedoRules
+        What is done that was done or tried before.
+    gone : str
+        What becomes of results whose assets left their version.
     """
 
     archive: ArchiveAddress
@@ -117,6 +123,8 @@ class IndexRequest:
     stop_on_error: bool = False
     folders: tuple[FolderRequest, ...] = ()
     manifests: tuple[ManifestRequest, ...] = ()
+    redo: RedoRules = field(default_factory=RedoRules)
+    gone: Fate = "kept"
 
     @property
     def wanted(self) -> tuple[Wanted, ...]:

@@ -98,6 +98,7 @@ def catalog_asset(asset: Asset, version: ResolvedVersion) -> CatalogAsset:
         embargoed=asset.embargoed or not version.is_open,
         download_url=asset.download_url,
         blob_url=asset.blob_url or "",
+        modified=asset.modified,
     )
 
 

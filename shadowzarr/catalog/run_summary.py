@@ -14,7 +14,13 @@ from .records import IndexRecord
 EXIT_ALL_WELL = 0
 EXIT_FAILURE = 1
 EXIT_LEFT_OUT = 3
-"""Every asset was indexed and verified, but some objects could not be represented."""
+"""No asset failed, but objects are left out, or assets that failed before are passed over."""
+
+
+QUARANTINED = "quarantined"
+"""Why an asset is passed over that failed for good before."""
+
+Fate = Literal["kept", "moved aside", "deleted"]
 
 
 @dataclass(frozen=True)
@@ -47,7 +53,7 @@ class SkippedAsset:
 
 @dataclass(frozen=True)
 class KeptResult:
-    """What an output holds for an asset that is no longer in its version. It is kept.
+    """What an output holds for an asset that is no longer in its version.
 
     Attributes
     ----------
@@ -59,6 +65,8 @@ class KeptResult:
         ``references``, or ``record of a failure`` when there is nothing else.
     private : bool
         Whether it lies in the private output, so that its name stays out of a public report.
+    fate : str
+        What becomes of it: ``kept``, ``moved aside`` or ``deleted``.
     """
 
     dandiset: str
@@ -66,6 +74,7 @@ class KeptResult:
     path: str
     what: Literal["references", "record of a failure"]
     private: bool = False
+    fate: Fate = "kept"
 
 
 @dataclass(frozen=True)
@@ -105,7 +114,7 @@ class RunSummary:
     warnings : list of str
         What the configuration asks for and this version does not do, and the like.
     kept : list of KeptResult
-        Results whose assets are no longer in their version.
+        Results whose assets are no longer in their version, and what became of them.
     """
 
     flow: str
@@ -132,6 +141,11 @@ class RunSummary:
         return [record for record in self.records if record.outcome == "failed"]
 
     @property
+    def quarantined(self) -> int:
+        """Assets that were passed over because they failed for good before."""
+        return sum(asset.reason == QUARANTINED for asset in self.skipped)
+
+    @property
     def outcome_counts(self) -> dict[str, int]:
         """Assets per outcome: ``indexed``, ``partial``, ``failed``."""
         return dict(Counter(record.outcome for record in self.records))
@@ -144,9 +158,16 @@ class RunSummary:
 
     @property
     def exit_code(self) -> int:
-        """0 when all went well, 1 when an asset failed or was not started, 3 when objects are left out."""
+        """0 when all went well, 1 when an asset failed or was not started, 3 when something is left out.
+
+        That may be objects, or assets in quarantine.
+        """
         if self.failures or self.not_started:
             return EXIT_FAILURE
-        if self.left_out_before or any(record.outcome == "partial" for record in self.records):
+        if (
+            self.left_out_before
+            or self.quarantined
+            or any(record.outcome == "partial" for record in self.records)
+        ):
             return EXIT_LEFT_OUT
         return EXIT_ALL_WELL

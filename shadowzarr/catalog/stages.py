@@ -42,6 +42,7 @@ from .records import (
     StageTime,
     VerificationSummary,
 )
+from .redo import is_permanent
 
 _QUERY = re.compile(r"""(https?://[^\s?'"]+)\?[^\s'"]*""")
 """Foreign errors quote URLs whole, and a query may hold a signature."""
@@ -271,7 +272,8 @@ def failure_record(
 ) -> IndexRecord:
     """Put together what is known of an asset that failed; ``verification`` when that is why."""
     details = _Details(error=failure, verification=verification)
-    return _record(work, results, outcome="failed", details=details)
+    record = _record(work, results, outcome="failed", details=details)
+    return replace(record, stages=[*record.stages, StageTime("record", utc_now(), 0.0)])
 
 
 def error_summary(stage: Stage, error: BaseException) -> ErrorSummary:
@@ -280,7 +282,7 @@ def error_summary(stage: Stage, error: BaseException) -> ErrorSummary:
     message = _QUERY.sub(r"\1", " ".join(str(error).split())) or "no message"
     if not isinstance(error, ShadowzarrError):
         message = f"unexpected {type(error).__name__}: {message}"
-    return ErrorSummary(stage, type(error).__name__, message, transient)
+    return ErrorSummary(stage, type(error).__name__, message, transient, is_permanent(error))
 
 
 def verification_of(error: BaseException) -> VerificationSummary | None:

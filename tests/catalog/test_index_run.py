@@ -19,6 +19,7 @@ from shadowzarr.catalog.jobs import VerificationOptions
 from shadowzarr.catalog.options import ReferenceOptions
 from shadowzarr.catalog.plan import SelectionRules
 from shadowzarr.catalog.records import read_record
+from shadowzarr.catalog.redo import RedoRules
 from shadowzarr.catalog.request import DandisetRequest
 from shadowzarr.catalog.tables.query import ask
 from shadowzarr.errors import (
@@ -167,7 +168,9 @@ def test_references_to_the_blob_itself(request_of, pool, tmp_path):
     assert verify_rfs(tmp_path / "out" / record.references, tmp_path / "files" / "0.nwb").equal
 
 
-def test_bad_assets_are_recorded_and_tried_again(archive, request_of, pool, tmp_path, write_file):
+def test_bad_assets_are_recorded_and_tried_again_when_that_may_help(
+    archive, request_of, pool, tmp_path, write_file
+):
     whole = write_file(tmp_path / "whole.nwb", seed=3)
     (tmp_path / "cut.nwb").write_bytes(whole.read_bytes()[:3000])
     (tmp_path / "text.nwb").write_text("this is text\n" * 100)
@@ -182,11 +185,39 @@ def test_bad_assets_are_recorded_and_tried_again(archive, request_of, pool, tmp_
     assert not list((tmp_path / "out" / "dandisets/000001/draft/bad").glob("*.shadowzarr"))
     archive.archive.replace_asset("000001", "bad/cut.nwb", whole)
     again = index_dandisets(request_of(), pool=pool)
-    assert {record.path: record.outcome for record in again.records} == {
-        "bad/cut.nwb": "indexed",
-        "bad/text.nwb": "failed",
-    }
+    assert {record.path: record.outcome for record in again.records} == {"bad/cut.nwb": "indexed"}
+    (passed,) = (asset for asset in again.skipped if asset.reason == "quarantined")
+    assert (passed.path, again.exit_code) == ("bad/text.nwb", 3)
+    assert "tried again after" in passed.detail
+    assert "it is text" in passed.detail or "HDF5" in passed.detail
+    assert "quarantined" in (tmp_path / "out/dandisets/000001/draft.skipped.json").read_text()
+    for redo in (RedoRules(only_failed=True), RedoRules(quarantine_days=0)):
+        tried = index_dandisets(request_of(redo=redo), pool=pool)
+        assert {record.path: record.outcome for record in tried.records} == {"bad/text.nwb": "failed"}
     assert len(list((tmp_path / "out").rglob("*.record.json"))) == 4
+
+
+def test_all_is_done_again_when_that_is_asked_for(archive, request_of, pool, tmp_path):
+    index_dandisets(request_of(), pool=pool)
+    before = tree(tmp_path / "out")
+    summary = index_dandisets(request_of(redo=RedoRules(force=True)), pool=pool)
+    assert summary.outcome_counts == {"indexed": 2}
+    assert all(record.repointed_from is None for record in summary.records)
+    assert tree(tmp_path / "out") == before
+
+
+def test_results_of_a_renamed_asset_go_as_the_policy_says(archive, request_of, pool, tmp_path):
+    """Its new references are made of the old ones, which are there until then."""
+    request = request_of(gone="deleted")
+    index_dandisets(request, pool=pool)
+    archive.archive.rename_asset("000001", "sub-0/0.nwb", "sub-5/renamed.nwb")
+    summary = index_dandisets(request, pool=pool)
+    assert [(each.path, each.fate) for each in summary.kept] == [("sub-0/0.nwb", "deleted")]
+    assert summary.records[0].repointed_from is not None
+    assert sorted(records(tmp_path / "out")) == ["sub-1/1.nwb", "sub-5/renamed.nwb"]
+    assert not (tmp_path / "out/dandisets/000001/draft/sub-0").exists()
+    asked = ask(tmp_path / "out", "SELECT DISTINCT asset_path FROM objects ORDER BY 1")
+    assert list(asked.rows) == [("sub-1/1.nwb",), ("sub-5/renamed.nwb",)]
 
 
 def test_a_crash_costs_its_asset_alone(archive, request_of, pool, write_file, tmp_path, monkeypatch):

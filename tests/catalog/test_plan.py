@@ -1,4 +1,5 @@
 from dataclasses import replace
+from datetime import UTC, datetime
 
 import pytest
 
@@ -12,6 +13,7 @@ from shadowzarr.catalog.plan import (
     source_url,
     twins,
 )
+from shadowzarr.catalog.redo import Quarantine, RedoRules
 
 
 def listing_of(layout, asset, *, outcome="indexed", key=None, with_references=True):
@@ -151,3 +153,48 @@ def test_twins_are_the_first_good_records_of_a_blob(layout, asset):
     found = twins(listing)
     assert [record.path.name[:5] for record in found.values()] == ["b.nwb"]
     assert list(found) == [record_key(asset, layout.options).blob_key]
+
+
+def test_what_is_done_again_although_it_was_done_or_tried(layout, asset):
+    """By rules and by the quarantine, which reads the record of a failure with the asset's own key alone."""
+    done, failed = replace(asset, path="sub-1/done.nwb"), replace(asset, path="sub-1/failed.nwb")
+    older = replace(asset, path="sub-1/older.nwb", modified="2026-01-01T00:00:00Z")
+    stale = record_key(replace(asset, etag="00000000000000000000000000000000-1"), layout.options)
+    changed = replace(asset, path="sub-1/changed.nwb")
+    listing = listing_of(layout, done)
+    for each, key in ((failed, None), (changed, stale)):
+        other = listing_of(layout, each, outcome="failed", key=key, with_references=False)
+        listing.records |= other.records
+    until = Quarantine("damaged", datetime(2026, 1, 1, tzinfo=UTC), datetime(2026, 2, 1, tzinfo=UTC))
+
+    def fates(**rules):
+        plan = make_plan(
+            [done, failed, older, changed],
+            SelectionRules(),
+            public=layout,
+            public_listing=listing,
+            redo=RedoRules(**rules),
+            quarantine=lambda record: None if rules else until,
+        )
+        return {work.asset.path[6:-4]: work.cause for work in plan.work}, {
+            each.path[6:-4]: each.reason for each in plan.skipped
+        }
+
+    assert fates() == (
+        {"older": "new", "changed": "changed"},
+        {"done": "unchanged", "failed": "quarantined"},
+    )
+    assert fates(force=True)[0] == {
+        "done": "forced",
+        "failed": "failed before",
+        "older": "new",
+        "changed": "changed",
+    }
+    assert fates(only_failed=True) == (
+        {"failed": "failed before", "changed": "changed"},
+        {"done": "unchanged", "older": "did not fail"},
+    )
+    assert fates(since=datetime(2026, 1, 2, tzinfo=UTC))[1] == {
+        "done": "unchanged",
+        "older": "not modified since",
+    }

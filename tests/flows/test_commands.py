@@ -160,7 +160,7 @@ def test_a_run_with_nothing_to_do_does_not_start_prefect(write_config, archive, 
     assert not modules & {"prefect", "h5py"}
     report = (tmp_path / "out" / "report.html").read_text()
     assert "Nothing to do: all 6 assets are indexed and unchanged." in report
-    assert "No longer in the version: kept" in report
+    assert "references, kept" in report
     assert "000001/draft/sub-3/3.nwb" in report
 
 

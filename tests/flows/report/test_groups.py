@@ -89,7 +89,10 @@ def test_results_without_assets_are_grouped_by_what_they_are() -> None:
     kept = [KeptResult("000001", "draft", f"{n}.nwb", "references") for n in range(2)]
     kept.append(KeptResult("000001", "draft", "bad.nwb", "record of a failure"))
     groups = kept_groups(kept)
-    assert [(group.title, group.count) for group in groups] == [("references", 2), ("record of a failure", 1)]
+    assert [(group.title, group.count) for group in groups] == [
+        ("references, kept", 2),
+        ("record of a failure, kept", 1),
+    ]
     assert groups[0].items[0].asset == "000001/draft/0.nwb"
     assert all(group.advice for group in groups)
 
