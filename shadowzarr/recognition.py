@@ -1,7 +1,7 @@
 """What a file is, by how it begins: the one place that knows the signatures of formats.
 
-Names of files say nothing here. How a file of a format is read is left to ``formats``, and to ``verify``,
-which shares nothing else with it.
+Names of files say nothing here, but for recordings that NEO reads (``recordings``), which may be folders.
+How a file of a format is read is left to ``formats``, and to ``verify``, which shares nothing else with it.
 """
 
 from __future__ import annotations
@@ -15,16 +15,24 @@ from .access.locations import canonical, is_remote, without_query
 from .access.range_reader import DefaultReader, default_reader
 from .access.source_identity import Buffer
 from .errors import UnknownFormatError
+from .recordings import find_recording, kind_of_head
 from .refs.byte_range import FileRange
 
-Format = Literal["hdf5", "tiff"]
+Format = Literal["hdf5", "tiff", "neo"]
 
 FORMATS: Final[tuple[Format, ...]] = get_args(Format)
 
-TITLES: Final[dict[Format, str]] = {"hdf5": "an HDF5 file", "tiff": "a TIFF file"}
+TITLES: Final[dict[Format, str]] = {
+    "hdf5": "an HDF5 file",
+    "tiff": "a TIFF file",
+    "neo": "a recording that NEO reads",
+}
 """How messages call a file of each format."""
 
-_KNOWN: Final = "HDF5 (as NWB, NetCDF-4 and MATLAB 7.3 files are) or TIFF (as BigTIFF and OME-TIFF are)"
+_KNOWN: Final = (
+    "HDF5 (as NWB, NetCDF-4 and MATLAB 7.3 files are), TIFF (as BigTIFF and OME-TIFF are) or a recording "
+    "that NEO reads"
+)
 
 HDF5_SIGNATURE: Final = b"\x89HDF\r\n\x1a\n"
 """First bytes of a superblock (HDF5 File Format Specification 3.0, II.A)."""
@@ -107,19 +115,23 @@ def recognize(source: str | os.PathLike[str], *, reader: DefaultReader | None = 
     Raises
     ------
     UnknownFormatError
-        When it is of no format that is known, or a folder.
+        When it is of no format that is known, a folder without a recording, or one with several.
     ReadError
         When it cannot be read.
     """
     location = canonical(source)
     reader = reader or default_reader()
     if not is_remote(location) and Path(location).is_dir():
-        raise unknown_folder(location)
+        if find_recording(location) is None:
+            raise unknown_folder(location)
+        return "neo"
     answer = reader.probe(location, HEAD_BYTES)
     head, size = answer.data, answer.total or 0
     if not head and size:  # of a local file only its size is told
         (head,) = reader.read(location, [FileRange(0, min(size, HEAD_BYTES))])
     found = _find_in(head, lambda ranges: reader.read(location, ranges), size)
+    if found is None and not is_remote(location) and find_recording(location) is not None:
+        return "neo"
     if found is None:
         raise unknown_format(location, head)
     return found
@@ -127,13 +139,19 @@ def recognize(source: str | os.PathLike[str], *, reader: DefaultReader | None = 
 
 def unknown_format(location: str, head: Buffer) -> UnknownFormatError:
     """The error for a file of no format that is known."""
+    recording = kind_of_head(bytes(head))
+    if recording is not None:
+        return UnknownFormatError(
+            f"{without_query(location)} is {recording.title}, which NEO reads from local files only; give a "
+            "local copy"
+        )
     what = (other_kind(bytes(head)) or "of no format that is known") if len(head) else "empty"
     return UnknownFormatError(f"{without_query(location)} is {what}; expected {_KNOWN}")
 
 
 def unknown_folder(path: str) -> UnknownFormatError:
-    """The error for a folder; formats of more than one file begin here."""
-    return UnknownFormatError(f"{path} is a directory; expected a file: {_KNOWN}")
+    """The error for a folder without a recording."""
+    return UnknownFormatError(f"{path} is a directory without a recording; expected {_KNOWN}")
 
 
 def other_kind(head: bytes) -> str | None:

@@ -73,7 +73,7 @@ def test_other_content_is_one_message(tmp_path, content, message):
 
 
 def test_a_folder_and_nothing(tmp_path):
-    with pytest.raises(UnknownFormatError, match="is a directory; expected a file"):
+    with pytest.raises(UnknownFormatError, match="is a directory without a recording; expected"):
         recognize(tmp_path)
     with pytest.raises(SourceNotFoundError):
         recognize(tmp_path / "nothing")

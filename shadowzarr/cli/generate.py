@@ -1,4 +1,4 @@
-"""``shadowzarr generate``: references for one file, of whichever format its content is."""
+"""``shadowzarr generate``: references for one file or recording, of whichever format its content is."""
 
 from __future__ import annotations
 
@@ -41,17 +41,20 @@ def generate(
     source: str,
     out: str,
     *,
-    format: Literal["hdf5", "tiff"] | None = None,  # noqa: A002 - the option's name
+    format: Literal["hdf5", "tiff", "neo"] | None = None,  # noqa: A002 - the option's name
     local_path: Annotated[str | None, Parameter(name=("--local-path", "--local-hdf5-path"))] = None,
     chunk_index_threshold: Annotated[int | None, Parameter(converter=_threshold)] = 1000,
     contiguous_chunk_bytes: Annotated[int | None, Parameter(validator=Number(gte=1))] = None,
-    on_unsupported: Literal["copy", "skip", "error"] = "copy",
+    on_unsupported: Literal["copy", "skip", "error"] | None = None,
     inline_limit: Annotated[int, Parameter(validator=Number(gte=0))] = 64 * 2**20,
     allow_external: Annotated[bool, Parameter(negative="")] = False,
+    stream: Annotated[list[str] | None, Parameter(negative="")] = None,
+    block: Annotated[int | None, Parameter(validator=Number(gte=0))] = None,
+    segment: Annotated[int | None, Parameter(validator=Number(gte=0))] = None,
     force: Annotated[bool, Parameter(negative="")] = False,
     timeout: Timeout = TIMEOUT,
 ) -> int:
-    """Write references for an HDF5 or TIFF file.
+    """Write references for an HDF5 or TIFF file, or a recording that NEO reads.
 
     Ends with 0 when all of the file is represented, and with 3 when something is left out by name.
 
@@ -60,23 +63,30 @@ def generate(
     Parameters
     ----------
     source
-        The file: a path, an http(s) or s3 URL, or a DANDI URL.
+        The file: a path, an http(s) or s3 URL, or a DANDI URL. A recording: a file or folder, which NEO
+        reads locally; with --local-path, SOURCE is where it is hosted.
     out
         A path ending in .json for one file with every chunk listed; any other path for a directory.
     format
         What the file is; left out, its content tells, and the command says what it took it for.
     local_path
-        A local copy of the file at SOURCE, which is read in its place.
+        A local copy of the file or recording at SOURCE, which is read in its place.
     chunk_index_threshold
         Number of chunks above which an array gets a chunk index; "none" lists every chunk.
     contiguous_chunk_bytes
         HDF5: bytes above which a contiguous dataset is cut into slabs; 4 MiB when left out.
     on_unsupported
-        What to do with values that no codec can decode.
+        What to do with values that no codec can decode: copy when left out, and skip for recordings.
     inline_limit
         Bytes that may be held in the document, in all.
     allow_external
         HDF5: read other files that the file names, also outside its folder.
+    stream
+        Recordings: the ids of the streams that are wanted, each as an array of its own.
+    block
+        Recordings: the block that is wanted, counted from 0.
+    segment
+        Recordings: the segments that are wanted, counted from 0 in each block.
     force
         Replace OUT when it holds references. Anything else is never replaced.
     timeout
@@ -90,6 +100,10 @@ def generate(
     for_one_format = {
         "contiguous_chunk_bytes": contiguous_chunk_bytes,
         "allow_external": allow_external or None,
+        "on_unsupported": on_unsupported,
+        "stream": stream,
+        "block": block,
+        "segment": segment,
     }
     given: dict[str, Any] = {name: value for name, value in for_one_format.items() if value is not None}
     found = format or _recognized(source, local_path)
@@ -100,9 +114,7 @@ def generate(
             source,
             format=found,
             local_file=local_path,
-            chunk_index_threshold=chunk_index_threshold,
-            on_unsupported=on_unsupported,
-            inline_limit=inline_limit,
+            defaults={"chunk_index_threshold": chunk_index_threshold, "inline_limit": inline_limit},
             progress=progress,
             **given,
         )

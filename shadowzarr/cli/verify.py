@@ -31,7 +31,7 @@ def verify(
     refs
         A document (.json), a directory of one, or a URL.
     against
-        The HDF5 or TIFF file: a path or a URL. Left out, the source that the references name.
+        The HDF5 or TIFF file, a path or a URL, or the recording. Left out, what the references name.
     full
         Compare all values, rather than those of chosen chunks.
     seed

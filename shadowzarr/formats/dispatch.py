@@ -14,7 +14,7 @@ from typing import Any, Final
 from urllib.parse import quote, urlsplit, urlunsplit
 
 from ..access.archives import asset_address
-from ..access.locations import canonical, local_path
+from ..access.locations import canonical, is_remote, local_path, without_query
 from ..access.sources import check_local_copy, describe
 from ..errors import NotHDF5Error, UnknownFormatError, UsageError
 from ..recognition import FORMATS, TITLES, Format, recognize
@@ -52,8 +52,8 @@ def generate_references(
     Parameters
     ----------
     source : str or path-like
-        A local path, an http(s) or s3 URL, or a DANDI URL. References name it.
-    format : {"hdf5", "tiff"}, optional
+        A local path, an http(s) or s3 URL, or a DANDI URL. References name it. A recording may be a folder.
+    format : {"hdf5", "tiff", "neo"}, optional
         Its format; by default what its content says.
     likely : {"hdf5"}, optional
         What is tried before the content is looked at, which saves a request when it is right.
@@ -150,6 +150,28 @@ def _generate_tiff(source: Any, local_file: Any, **options: Any) -> Rfs:
     return rfs
 
 
+def _generate_neo(source: Any, local_file: Any, **options: Any) -> Rfs:
+    from .neo_rawio.generate import generate_rfs_neo
+    from .neo_rawio.opening import open_reader
+
+    place = canonical(source if local_file is None else local_file)
+    if is_remote(place):
+        raise UsageError(
+            f"{without_query(place)}: NEO reads recordings from local files only; give a local copy, and "
+            "references name the URL"
+        )
+    copy, hosted = local_path(place), canonical(source)
+    url_for = None if local_file is None else lambda file: _hosted_beside(hosted, copy, file)
+    return generate_rfs_neo(open_reader(copy), url_for=url_for, **options)
+
+
+def _hosted_beside(url: str, copy: str, file: str) -> str:
+    """Where a file of a recording is hosted: below a folder's URL, or beside the URL of its first file."""
+    if os.path.isdir(copy):  # noqa: PTH112
+        return hosted_url(f"{url.rstrip('/')}/.", os.path.join(copy, "."), file)  # noqa: PTH118
+    return hosted_url(url, copy, file)
+
+
 def hosted_url(url: str, copy: str, file: str | os.PathLike[str]) -> str:
     """Where a file of a set is hosted: beside the first one there, as it lies beside the copy here.
 
@@ -197,4 +219,5 @@ _GENERATORS: Final[dict[Format, _Generator]] = {
     "tiff": _Generator(
         frozenset({"chunk_index_threshold", "on_unsupported", "inline_limit"}), _generate_tiff
     ),
+    "neo": _Generator(frozenset({"stream", "block", "segment", "on_unsupported"}), _generate_neo),
 }

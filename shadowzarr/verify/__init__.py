@@ -1,10 +1,11 @@
 """Verification: the independent judge of references.
 
-Compares references with what they describe, from what the format's own reader (h5py, tifffile, numpy) and
-zarr show. It imports neither the generators nor their byte caches, so that one mistake cannot hide in both.
+Compares references with what they describe, from what the format's own reader (h5py, tifffile, NEO, numpy)
+and zarr show. It imports neither the generators nor their byte caches, so that one mistake cannot hide in
+both.
 
 What references are compared with is an original (``original``): an HDF5 file (``hdf5``), a TIFF file
-(``tiff``), or arrays in memory (``memory_original``).
+(``tiff``), a recording (``neo``), or arrays in memory (``memory_original``).
 """
 
 from .judge import verify_rfs

@@ -10,11 +10,13 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from ..access.locations import canonical, without_query
+from ..access.locations import canonical, is_remote, without_query
 from ..access.source_identity import Source, check_identity
 from ..errors import SourceChangedError, UnknownFormatError, UsageError
+from ..recordings import find_recording
 from ..refs.document import Rfs
 from .memory_original import MemoryOriginal
+from .neo.neo_original import NeoOriginal, RawReader, about_recording, open_recording
 from .opening import open_original
 from .original import Choice
 from .references import References, load_references
@@ -26,29 +28,30 @@ from .tally import Tally
 
 def verify_rfs(
     refs: str | os.PathLike[str] | Rfs,
-    against: str | os.PathLike[str] | Mapping[str, Any] | None = None,
+    against: str | os.PathLike[str] | Mapping[str, Any] | RawReader | None = None,
     *,
     mode: Mode = "sample",
     seed: int = 0,
     sampled_chunks: int = SAMPLED_CHUNKS,
     allow_external: bool = False,
 ) -> VerificationReport:
-    """Compare references with what they describe: an HDF5 or TIFF file, or arrays.
+    """Compare references with what they describe: an HDF5 or TIFF file, a recording, or arrays.
 
     Of an HDF5 file, everything that h5py shows is compared with what the references give: groups, datasets,
     shapes, data types, fill values, values, attributes and links. What the convention writes otherwise is
     allowed by the rows of `shadowzarr.verify.mappings.MAPPINGS` and counted. Of a TIFF file, every series
-    and level that tifffile shows: shapes, data types and values. Of arrays, the same. Values are compared bit
-    for bit.
+    and level that tifffile shows: shapes, data types and values. Of a recording, every buffer of every
+    segment: these, and what is said of its streams, as NEO's raw reader reads them. Of arrays, the same as of
+    a TIFF file. Values are compared bit for bit.
 
     Parameters
     ----------
     refs : str, path or Rfs
         A document, a directory of one, a URL, or references in memory.
-    against : str, path or mapping, optional
-        The original: a local path or a URL, whose content says what it is. The one source of the references
-        when left out. Or all arrays that the references must give, by their paths: numpy arrays,
-        `numpy.memmap`s of raw binary files, or whatever has shape, dtype and slices.
+    against : str, path, mapping or one of NEO's raw readers, optional
+        The original: a local path or a URL, whose content says what it is; a recording may be a folder. The
+        one source of the references when left out. Or all arrays that the references must give, by their
+        paths: numpy arrays, `numpy.memmap`s of raw binary files, or whatever has shape, dtype and slices.
     mode : {"sample", "full"}, optional
         Whether the values of some chunks are compared, or all. Everything else is always compared.
     seed : int, optional
@@ -84,9 +87,14 @@ def verify_rfs(
         references = load_references(refs, tally)
         arrays.compare(references, tally, choice)
         original = arrays.name
+    elif isinstance(against, RawReader):
+        recording = NeoOriginal(against)
+        references = load_references(refs, tally)
+        recording.compare(references, tally, choice)
+        original = recording.name
     else:
         references = load_references(refs, tally)
-        source = os.fspath(against) if against is not None else _only_source(references.rfs)
+        source = os.fspath(against) if against is not None else _described_by(references)
         _compare_file(canonical(source), references, tally, choice, allow_external=allow_external)
         original = without_query(source)
     name = os.fspath(refs) if isinstance(refs, str | os.PathLike) else "references in memory"
@@ -96,6 +104,11 @@ def verify_rfs(
 def _compare_file(
     location: str, references: References, tally: Tally, choice: Choice, *, allow_external: bool
 ) -> None:
+    about = about_recording(references)
+    if not is_remote(location) and (about or find_recording(location) is not None):
+        with open_recording(location, about.get("reader")) as recording:
+            recording.compare(references, tally, choice)
+        return
     found = identify_original(location)
     if _is_replaced(references.rfs, location, found, tally):
         return
@@ -128,6 +141,12 @@ def _is_replaced(rfs: Rfs, location: str, found: Source | None, tally: Tally) ->
 def _identity_text(source: Source) -> str:
     size = "unknown size" if source.size is None else f"{source.size:,} bytes"
     return size if source.etag is None else f"{size}, ETag {source.etag}"
+
+
+def _described_by(references: References) -> str:
+    """What the references say that they describe."""
+    path = about_recording(references).get("path")
+    return path if isinstance(path, str) else _only_source(references.rfs)
 
 
 def _only_source(rfs: Rfs) -> str:

@@ -9,7 +9,7 @@ import h5py
 
 from shadowzarr.cli import main
 
-TAKEN_FOR = (" is an HDF5 file", " is a TIFF file")
+TAKEN_FOR = (" is an HDF5 file", " is a TIFF file", " is a recording that NEO reads")
 """How the line ends that says what a file was taken for."""
 
 

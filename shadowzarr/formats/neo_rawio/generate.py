@@ -5,6 +5,7 @@ Where samples lie is decided in `layouts`; this module knows the order, the path
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from typing import Any, Literal
 
@@ -84,8 +85,10 @@ def generate_rfs_neo(
     wanted = [stream] if isinstance(stream, str) else stream
     recording = open_recording(reader, Files(url_for))
     run = _Generation(recording, on_unsupported, progress)
-    about = {"stream": None if wanted is None else list(wanted), "block": block, "segment": segment}
-    run.add_root({name: value for name, value in about.items() if value is not None})
+    chosen = {"stream": None if wanted is None else list(wanted), "block": block, "segment": segment}
+    run.add_root(
+        {name: value for name, value in chosen.items() if value is not None}, is_local=url_for is None
+    )
     for each in recording.choose_segments(block, segment):
         if wanted is None and is_described(reader):
             run.add_buffers(each)
@@ -105,12 +108,14 @@ class _Generation:
         self._left_out: dict[str, str] = {}
         self._arrays = self._bytes = 0
 
-    def add_root(self, chosen: dict[str, Any]) -> None:
-        """The root and what its attribute says of the recording."""
-        about = {
+    def add_root(self, chosen: dict[str, Any], *, is_local: bool) -> None:
+        """The root and what its attribute says of the recording; where it is, if references are local too."""
+        about: dict[str, Any] = {
             "reader": type(self._recording.reader).__name__,
             "neo_version": require("neo", extra="neo").__version__,
         }
+        if is_local:
+            about["path"] = os.path.abspath(self._recording.shown)  # noqa: PTH100
         if chosen:
             about["chosen"] = chosen
         self._builder.add_group("", {"neo": about})
