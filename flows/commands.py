@@ -81,18 +81,28 @@ def run_demo() -> int:
 def _plan(path: str, changes: Sequence[str]) -> int:
     from rich.console import Console
 
-    from shadowzarr.catalog.index_run import RunLog, plan_run
+    from shadowzarr.catalog.estimate import estimate_plan
+    from shadowzarr.catalog.index_run import RunLog, plan_run, twins_of
     from shadowzarr.catalog.lock import check_output
 
     from .load_config import load_config
-    from .summary_text import print_plan
+    from .summary_text import print_estimate, print_plan
 
     config = load_config(path, changes=changes)
     request, log = config.request, RunLog()
     for layout in request.layouts:
         check_output(layout.lock)
     plan_run(request, log)
-    print_plan(Console(), log, output=config.output.folder, warnings=config.warnings)
+    estimate = estimate_plan(
+        log.plan,
+        request.layouts,
+        concurrency=request.concurrency,
+        twins=twins_of(request, log.plan),
+        prices=config.prices.prices,
+    )
+    console = Console()
+    print_plan(console, log, output=config.output.folder, warnings=config.warnings)
+    print_estimate(console, estimate, currency=config.prices.currency)
     return 0
 
 

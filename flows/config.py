@@ -21,6 +21,7 @@ from shadowzarr.catalog.plan import DEFAULT_INCLUDE
 from shadowzarr.catalog.request import IndexRequest
 from shadowzarr.catalog.run_summary import Fate
 
+from .prices_section import PricesSection
 from .redo_section import RedoSection
 from .sources import (
     ENTRIES,
@@ -255,6 +256,9 @@ class IndexDandisetsConfig(Section):
     )
     redo: RedoSection = Field(
         default_factory=RedoSection, description="Which assets are done that were done or tried before."
+    )
+    prices: PricesSection = Field(
+        default_factory=PricesSection, description="What things cost, for the estimate of a plan."
     )
     on_error: Literal["continue", "stop"] = Field(
         default="continue",

@@ -12,6 +12,7 @@ from rich.console import Console, Group
 from rich.table import Table
 from rich.text import Text
 
+from shadowzarr.catalog.estimate import Estimate
 from shadowzarr.catalog.index_run import RunLog
 from shadowzarr.catalog.plan import UNCHANGED
 from shadowzarr.catalog.records import IndexRecord
@@ -53,6 +54,26 @@ def print_plan(console: Console, log: RunLog, *, output: str, warnings: Iterable
     console.print(
         Text(f"{len(work):,} assets would be indexed into {output}; nothing was done."), soft_wrap=True
     )
+
+
+def print_estimate(console: Console, estimate: Estimate, *, currency: str) -> None:
+    """Print what a plan will take; nothing when there is nothing to do."""
+    if not estimate.assets:
+        return
+    basis = (
+        f"what {format_count(estimate.records, 'asset')} took before"
+        if estimate.records
+        else "sizes alone, for there are no records yet: a rough one"
+    )
+    pointed = f", {estimate.pointed:,} of them by references that are known" if estimate.pointed else ""
+    text = (
+        f"Estimate, from {basis}: {format_count(estimate.assets, 'asset')}{pointed}; "
+        f"{format_count(estimate.requests, 'request')} and {format_bytes(estimate.bytes_read)} read to index "
+        f"(verification not counted), {format_bytes(estimate.bytes_written)} written, "
+        f"{format_seconds(estimate.seconds)}"
+    )
+    cost = f", {estimate.cost:,.2f} {currency}" if estimate.cost is not None else ""
+    console.print(Text(text + cost), soft_wrap=True)
 
 
 def print_summary(console: Console, summary: RunSummary, *, report: str, names_failures: bool = True) -> None:

@@ -60,6 +60,10 @@ def test_a_plan_prints_what_would_be_done_and_does_nothing(write_config, archive
     printed = " ".join(capsys.readouterr().out.split())
     for text in ("000001", "draft", "9", "1 not NWB", "sub-0/0.nwb", "(new)", "nothing was done", "NOT done"):
         assert text in printed
+    assert (
+        "Estimate, from sizes alone, for there are no records yet: a rough one: 9 assets, 1 of them"
+        in printed
+    )
     assert not (tmp_path / "out").exists()
     assert len(archive.store.log) == 0
     assert len(archive.api.log) == 2
