@@ -183,7 +183,17 @@ def other_chunks(own: tuple[int, ...], edges: tuple[int, ...]) -> NeedsDataError
 
 
 def _check_edge(axis: Axis, edge: int, shown: int) -> None:
-    """Refuse chunks of several elements of a list that is longer."""
+    """Refuse chunks of several elements of a list that is longer, and longer chunks than a list.
+
+    What a chunk has past a list lies nowhere, and past an axis that runs backwards before its elements, where
+    the file may not have begun.
+    """
+    if edge > axis.count and is_listed(axis):
+        raise NeedsDataError(
+            f"axis {shown} has {axis.count} elements in chunks of {edge}, as an array that it is joined with: "
+            "a chunk of a list or a negative step cannot reach past its elements. It works when each array "
+            f"has a multiple of {edge} elements, or chunks of 1 along the axis"
+        )
     if 1 < edge < axis.count and is_listed(axis):
         raise NeedsDataError(
             f"axis {shown} is cut into chunks of {edge}: a list or a negative step along it would take "

@@ -218,3 +218,15 @@ def test_fill_values(built):
     plain = VirtualArray.contiguous("/f", shape=[4], dtype="u1")
     rfs = built(stack([plain, taken[0]]))
     assert json.loads(rfs["refs"]["a/zarr.json"])["fill_value"] == 3
+
+
+@pytest.mark.parametrize("offset", [0, 40])
+def test_backwards_over_arrays_end_to_end_nothing_is_read_before_the_first(tmp_path, read, offset):
+    """9, 7, 5 and 3, 1 in chunks of three: the last chunk would begin before the file, or in its header."""
+    values = np.arange(5, dtype="u1")
+    (tmp_path / "f").write_bytes(bytes([99]) * offset + values.tobytes())
+    array = VirtualArray.contiguous(tmp_path / "f", shape=[5], dtype="u1", offset=offset)
+    whole = concatenate([array, array])
+    with pytest.raises(NeedsDataError, match=r"axis 0 has 2 elements in chunks of 3, .* negative step"):
+        whole[::-2]
+    np.testing.assert_array_equal(read(whole[::-1]), np.concatenate([values, values])[::-1])

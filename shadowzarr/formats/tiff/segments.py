@@ -117,10 +117,15 @@ def _table(rows: list[Sequence[int]], width: int) -> Numbers:
     if lengths != {width}:
         rows = [[*row[:width], *[0] * (width - len(row))] for row in rows]
     try:
-        table = np.array(rows, np.uint64)
+        table = np.array(rows)
     except (OverflowError, ValueError, TypeError) as error:
         raise CannotRepresentError(f"a page has strips or tiles at no place in a file: {error}") from error
-    if table.size and int(table.max()) > _LARGEST:
+    if table.dtype.kind not in "iu" or int(table.min()) < 0:  # fractions would be cut off, and be 0
+        raise CannotRepresentError(
+            f"a page has strips or tiles at no place in a file, or of no length: {str(rows[0][0])[:40]}"
+        )
+    table = table.astype(np.uint64, copy=False)
+    if int(table.max()) > _LARGEST:
         raise CannotRepresentError(
             f"a page has a strip or tile at byte {int(table.max()):,}: the file is damaged"
         )

@@ -78,6 +78,8 @@ def plan_level(level: Any, files: StoredFiles) -> LevelPlan:
         When they are not to be had from the file as they are.
     """
     check_level(level)
+    if level.keyframe.samplesperpixel < 1:
+        raise NotInPlaceError("its pixels have 0 samples, and tifffile reads them as if they had one")
     if level.transform is not None:
         raise NotInPlaceError("tifffile computes its values from those stored")
     with reading():

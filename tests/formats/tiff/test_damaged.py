@@ -195,6 +195,22 @@ def test_bytes_that_are_not_there(path: Path, page: Page, reason: str) -> None:
         generate_rfs_tiff(path)
 
 
+def test_pixels_of_0_samples_are_never_read_as_missing(check: Callable[..., ReadBack]) -> None:
+    """tifffile reads them as pixels of one sample, though nothing has 0 bytes."""
+    tags = {**gray(12, 10), 277: 0, 278: 10}
+    back = check(write([Page(tags, [STORED])]))
+    assert "0 samples" in back.rfs["converted"][0]["what"]
+
+
+def test_fractions_as_places_are_refused(path: Path) -> None:
+    data = bytearray(write([Page({**gray(12, 10), 278: 4}, [STORED[:48], STORED[48:96], STORED[96:]])]))
+    at = data.index(struct.pack("<HHL", 273, 4, 3))
+    struct.pack_into("<HHL", data, at, 273, 11, 3)  # the type FLOAT: integers become tiny numbers
+    path.write_bytes(data)
+    with pytest.raises(UnsupportedError, match="at no place in a file"):
+        generate_rfs_tiff(path)
+
+
 def test_more_bytes_than_values_need_are_left_away(check: Callable[..., ReadBack]) -> None:
     parts = [STORED[:48], STORED[48:96], STORED[96:]]
     page = Page({**gray(12, 10), 278: 4}, [part + b"?" * 9 for part in parts])

@@ -33,7 +33,7 @@ def test_a_page_that_lists_hardly_any_is_damaged(listed: int) -> None:
         read_segments([page([8] * listed, [1] * listed)], 9)
 
 
-@pytest.mark.parametrize("place", [-5, 2**63, 2**70])
+@pytest.mark.parametrize("place", [-5, 2**63, 2**70, 6.4e-312, 120.0, float("nan"), "8"])
 def test_places_that_no_file_has(place: int) -> None:
     with pytest.raises(CannotRepresentError):
         read_segments([page([place], [1])], 1)
