@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from .attributes import decode_attributes
     from .builder import RfsBuilder
     from .errors import ShadowzarrError, SourceChangedError
+    from .export.materialize import MaterializeReport, materialize
     from .export.to_hdf5 import ToHdf5Report, to_hdf5
     from .formats.hdf5.generate import generate_rfs
     from .formats.neo_rawio.generate import generate_rfs_neo
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "LocalCache": ".access.local_cache",
+    "MaterializeReport": ".export.materialize",
     "RelocationReport": ".relocation",
     "Rfs": ".refs.document",
     "RfsBuilder": ".builder",
@@ -49,6 +51,7 @@ _HOMES = {
     "kerchunk_to_rfs": ".kerchunk",
     "lindi_to_rfs": ".lindi",
     "load_rfs": ".store.load_rfs",
+    "materialize": ".export.materialize",
     "open_rfs": ".store.open_rfs",
     "relocate_rfs": ".relocation",
     "rfs_to_lindi": ".lindi",
@@ -62,6 +65,7 @@ _HOMES = {
 
 __all__ = [
     "LocalCache",
+    "MaterializeReport",
     "RelocationReport",
     "Rfs",
     "RfsBuilder",
@@ -79,6 +83,7 @@ __all__ = [
     "kerchunk_to_rfs",
     "lindi_to_rfs",
     "load_rfs",
+    "materialize",
     "open_rfs",
     "relocate_rfs",
     "rfs_to_lindi",

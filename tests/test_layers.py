@@ -41,7 +41,7 @@ MAY_IMPORT = {
         "recognition",
         "recordings",
     },
-    "export": {"refs", "attributes", "access", "store", "hdf5_types"},
+    "export": {"refs", "attributes", "access", "store", "hdf5_types", "formatting"},
     "lindi": {"refs", "attributes", "zarr_v2", "access", "builder", "store", "formats"},
     "kerchunk": {"refs", "attributes", "zarr_v2", "access", "builder", "store", "write"},
     "relocation": {"refs", "access", "store", "write"},

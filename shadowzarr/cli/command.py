@@ -36,6 +36,7 @@ VERBS = {
     "relocate": "Point references at files that were moved.",
     "to-hdf5": "Write the HDF5 file that references describe.",
     "icechunk": "Write references into an Icechunk repository.",
+    "materialize": "Write the values that references point at into an ordinary Zarr store.",
     "cache": "Show what the cache of remote files' bytes holds, or empty it.",
     "archive": "Serve a folder of NWB files as a DANDI archive, on this machine only, until Ctrl-C.",
 }

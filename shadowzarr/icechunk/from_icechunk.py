@@ -23,10 +23,10 @@ from ..refs.array_layout import ArrayLayout
 from ..refs.chunk_index import CHUNK_INDEX_THRESHOLD, empty_index, is_worth_an_index
 from ..refs.chunk_key import chunk_key, metadata_key
 from ..refs.document import FORMAT_VERSION, IndexEntry, Reference, Rfs
+from ..refs.extension import NAME, kept_parts, merged_sources
 from ..refs.inline import encode_inline
 from ..refs.templates import make_templates, placeholder
 from ..refs.zarr_metadata import chunk_grid_shape
-from .extension import NAME, kept_parts, merged_sources
 from .locations import UrlFor, location_of
 from .nodes import joined, read_above, read_nodes
 

@@ -11,12 +11,12 @@ from ..errors import InvalidReferencesError, UnsupportedError, UsageError
 from ..formatting import format_count
 from ..refs.chunk_key import METADATA_NAME
 from ..refs.document import Rfs
+from ..refs.extension import NAME, extension_of
 from ..store.chunk_table import ChunkTable, ChunkTables
 from ..store.locate import ChunkId, Locator
 from ..store.rfs_store import RfsStore
 from ..store.served_metadata import ServedMetadata
 from ..store.split_chunks import FileSizes, split
-from .extension import NAME, extension_of
 from .locations import Checksum, UrlFor, checksum_of, chunk_url
 
 _KEYS = {"name": "default", "configuration": {"separator": "/"}}

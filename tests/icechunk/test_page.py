@@ -8,7 +8,7 @@ import pytest
 
 from shadowzarr import generate_rfs
 from shadowzarr.icechunk import Retention, commit_changes
-from shadowzarr.icechunk.extension import NAME, TRAVELLING
+from shadowzarr.refs.extension import NAME, TRAVELLING
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "icechunk.md").read_text(encoding="utf-8")

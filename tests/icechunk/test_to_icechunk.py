@@ -131,6 +131,13 @@ def test_an_array_without_axes_and_chunks_far_apart(tmp_path, new_session):
     assert [far[0, 0], far[99, 99], far[50, 3], far[1, 1]] == [0, 1, 1, -1]
 
 
+def test_a_grid_that_icechunk_cannot_count_is_refused(tmp_path, new_session):
+    builder = RfsBuilder()
+    builder.add_array("a", shape=(2**40,), data_type="uint8", chunk_shape=(1,), codecs=[BYTES_CODEC])
+    with pytest.raises(UnsupportedError, match="'/a' has a chunk grid of .*; Icechunk counts up to"):
+        rfs_to_icechunk(builder.build(), new_session(tmp_path / "repo"))
+
+
 def test_a_whole_file_and_files_in_turns(tmp_path, new_session):
     builder = RfsBuilder()
     builder.add_array(

@@ -11,13 +11,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ..refs.document import Rfs, SourceEntry
+from .document import Rfs, SourceEntry
 
 NAME = "shadowzarr"
 """The name in ``zarr.json``."""
 
 TRAVELLING = ("sources", "skipped", "converted", "hdf5")
-"""Parts of a document that have no counterpart in Icechunk."""
+"""Parts of a document that have no counterpart in an ordinary Zarr store."""
 
 
 def extension_of(rfs: Rfs, url_of: Callable[[str], str]) -> dict[str, Any] | None:
@@ -28,7 +28,7 @@ def extension_of(rfs: Rfs, url_of: Callable[[str], str]) -> dict[str, Any] | Non
     rfs : Rfs
         The document.
     url_of : callable
-        The URL in Icechunk of a source by its location.
+        What a source is called there, by its location.
     """
     kept: dict[str, Any] = {part: rfs[part] for part in TRAVELLING if rfs.get(part)}  # type: ignore[literal-required]
     if "sources" in kept:
@@ -45,7 +45,7 @@ def kept_parts(metadata: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def merged_sources(nodes: Mapping[str, Mapping[str, Any]]) -> dict[str, SourceEntry]:
-    """Sources that any of some nodes keeps, by their URL in Icechunk."""
+    """Sources that any of some nodes keeps, by what they are called there."""
     return {
         url: entry for node in nodes.values() for url, entry in kept_parts(node).get("sources", {}).items()
     }

@@ -1,0 +1,111 @@
+"""``shadowzarr materialize``: an ordinary Zarr store with the values that references point at."""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TextIO
+
+from cyclopts import Parameter
+
+from ..formatting import format_bytes, format_count
+from .left_out import document_name, left_out_lines
+
+if TYPE_CHECKING:
+    from ..export.materialize import MaterializeProgress
+
+LEFT_OUT_CODE = 3
+"""The exit code when the references leave something out of their source."""
+
+MEBIBYTE = 2**20
+
+_PAUSE = 0.1
+_WIDTH = 79
+
+
+def materialize(
+    refs: str,
+    out: str,
+    *,
+    layout: Literal["default", "ephys", "imaging"] = "default",
+    verify: Annotated[bool, Parameter(negative="")] = False,
+    max_memory: int = 1024,
+    threads: int | None = None,
+    scratch: str | None = None,
+    json: Annotated[bool, Parameter(negative="")] = False,
+) -> int:
+    """Write the values that references point at into an ordinary Zarr store.
+
+    The new store no longer needs the source files. When the command ended early, the same command goes on
+    from there. Ends with 0, with 3 when the references leave something of their source out, and with 1 on
+    failure.
+
+    Parameters
+    ----------
+    refs
+        A document (.json), a directory of one, or a URL.
+    out
+        A folder, a file that ends in .zip, or s3://BUCKET/PREFIX with the credentials of the AWS_ variables.
+        Nothing may be there yet.
+    layout
+        How arrays are cut: chunks of 4 MiB along the first axis (default), time by 64 channels (ephys), or
+        whole frames (imaging).
+    verify
+        Read back what was written, and compare it bit for bit with what was read.
+    max_memory
+        MiB of data to hold at a time.
+    threads
+        How many pieces to work on at the same time.
+    scratch
+        A folder for what does not fit into the memory meanwhile.
+    json
+        Print the whole report as JSON.
+    """
+    from ..export.materialize import materialize as write
+
+    start = time.monotonic()
+    with _Progress() as progress:
+        report = write(
+            refs,
+            out,
+            layout=layout,
+            verify=verify,
+            max_memory=max_memory * MEBIBYTE,
+            threads=threads,
+            scratch=scratch,
+            progress=progress,
+        )
+    if json:
+        print(report.to_json())
+    else:
+        print(f"{report.summary()}\ntook {time.monotonic() - start:.1f} s")
+        for line in left_out_lines(report.left_out, where=document_name(refs)):
+            print(line)
+    return LEFT_OUT_CODE if report.left_out else 0
+
+
+class _Progress:
+    """Shows on a terminal how far it is."""
+
+    def __init__(self, stream: TextIO | None = None) -> None:
+        self._stream: Any = sys.stderr if stream is None else stream
+        self._is_shown = self._stream is not None and self._stream.isatty()
+        self._next = 0.0
+
+    def __call__(self, event: MaterializeProgress) -> None:
+        if self._is_shown and time.monotonic() >= self._next:
+            self._next = time.monotonic() + _PAUSE
+            done = f"{format_bytes(event.nbytes)} of {format_bytes(event.total)}"
+            arrays = f"{event.arrays:,} of {format_count(event.array_count, 'array')}"
+            self._show(f"{done}, {arrays}: /{event.path}")
+
+    def __enter__(self) -> _Progress:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._is_shown:
+            self._show("")
+
+    def _show(self, line: str) -> None:
+        self._stream.write(f"\r{line[:_WIDTH]:{_WIDTH}}\r{line[:_WIDTH]}")
+        self._stream.flush()
