@@ -190,7 +190,7 @@ def _check_edge(axis: Axis, edge: int, shown: int) -> None:
     """
     if edge > axis.count and is_listed(axis):
         raise NeedsDataError(
-            f"axis {shown} has {axis.count} elements in chunks of {edge}, as an array that it is joined with: "
+            f"axis {shown} has {axis.count} elements in chunks of {edge}, as those it is joined with: "
             "a chunk of a list or a negative step cannot reach past its elements. It works when each array "
             f"has a multiple of {edge} elements, or chunks of 1 along the axis"
         )
