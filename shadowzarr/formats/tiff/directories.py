@@ -237,7 +237,7 @@ class Directories:
     def _visit(self, offset: int, number: int) -> tuple[int, str]:
         """Look at one directory; gives the place of the next one, and why the chain breaks where it does."""
         form = self._form
-        data = self._read(self._length, offset)
+        data = self._read(self._length, offset) if offset < self._size else b""  # it may be no offset
         count = form.count.unpack_from(data)[0] if len(data) >= form.count.size else _MOST_TAGS + 1
         stop = form.count.size + form.entry * count
         if count <= _MOST_TAGS and stop + form.place.size > len(data):
@@ -337,4 +337,4 @@ class Directories:
         nbytes = count * _SIZES.get(kind, 1)
         if nbytes > 8 * _MOST_TAGS:
             return struct.pack("<Q", offset)
-        return self._read(nbytes, offset)
+        return self._read(nbytes, offset) if offset < self._size else b""

@@ -195,6 +195,19 @@ def test_bytes_that_are_not_there(path: Path, page: Page, reason: str) -> None:
         generate_rfs_tiff(path)
 
 
+@pytest.mark.parametrize("place", [2**63, 2**64 - 1, 10**6])
+def test_places_of_directories_that_no_file_has(path: Path, place: int) -> None:
+    data = bytearray(b"II" + struct.pack("<HHHQ", 43, 8, 0, place) + bytes(64))
+    path.write_bytes(data)
+    with pytest.raises(DamagedSourceError):
+        generate_rfs_tiff(path)
+    data = bytearray(b"II" + struct.pack("<HHHQ", 43, 8, 0, 16))
+    data += struct.pack("<QHHQQQ", 1, 273, 16, 5, place, 0)
+    path.write_bytes(data)
+    with pytest.raises(ShadowzarrError):
+        generate_rfs_tiff(path)
+
+
 def test_pixels_of_0_samples_are_never_read_as_missing(check: Callable[..., ReadBack]) -> None:
     """tifffile reads them as pixels of one sample, though nothing has 0 bytes."""
     tags = {**gray(12, 10), 277: 0, 278: 10}
