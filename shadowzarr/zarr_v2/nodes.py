@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..errors import InvalidReferencesError
+from ..refs.chunk_key import METADATA_NAME
 from ..refs.document import Reference
 from ..refs.inline import decode_inline
 
@@ -80,12 +81,20 @@ def nodes_of(refs: Mapping[str, Reference], name: str) -> dict[str, V2Node]:
         if kind == ".zarray":
             node.zarray = documents[key]
     if not nodes:
-        raise InvalidReferencesError(
-            f"{name} holds neither .zgroup nor .zarray, nor zarr.json; expected references to a Zarr store"
-        )
+        raise InvalidReferencesError(f"{name} {_not_v2(refs)}")
     nodes.setdefault("", V2Node("", attributes=documents.get(".zattrs", {})))
     _give_chunks(nodes, refs)
     return dict(sorted(nodes.items()))
+
+
+def _not_v2(refs: Mapping[str, Reference]) -> str:
+    """Why it is no Zarr v2 store."""
+    if any(key.rpartition("/")[2] == METADATA_NAME for key in refs):
+        return (
+            f"has keys of Zarr v3 ({METADATA_NAME}); LINDI's files have keys of Zarr v2. References of "
+            "kerchunk, and those made here, may have keys of v3"
+        )
+    return f"holds neither .zgroup nor .zarray, nor {METADATA_NAME}; expected references to a Zarr store"
 
 
 def _metadata(refs: Mapping[str, Reference], name: str) -> dict[str, dict[str, Any]]:

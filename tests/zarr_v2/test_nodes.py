@@ -59,6 +59,7 @@ def test_consolidated_metadata_give_what_has_no_key():
     ("refs", "reason"),
     [
         ({"a": "b"}, "holds neither .zgroup nor .zarray"),
+        ({"zarr.json": "{}"}, r"has keys of Zarr v3 \(zarr.json\); LINDI's files have keys of Zarr v2"),
         ({".zgroup": "{"}, "'.zgroup' is not JSON"),
         ({".zgroup": "[]"}, "expected a JSON object"),
         ({".zgroup": ["file", 0, 3]}, "in a file of its own"),
