@@ -56,15 +56,20 @@ class _Level:
 
     Attributes
     ----------
-    entries : numpy.ndarray
-        ``nbytes``, ``mask``, ``offsets`` and ``child`` of each.
+    children, nbytes : numpy.ndarray
+        uint64: addresses, and the stored sizes of chunks.
+    masks : numpy.ndarray
+        uint32: filters that were skipped.
     scaled : numpy.ndarray
         Shape (entries, axes + 1): the keys, in chunks.
     ends : numpy.ndarray
-        Shape (entries, axes + 1): the keys before which what is below them lies.
+        Shape (entries, axes + 1): the keys before which what is below them lies. Empty for the lowest level,
+        which may have millions of entries.
     """
 
-    entries: npt.NDArray[np.void]
+    children: npt.NDArray[np.uint64]
+    nbytes: npt.NDArray[np.uint64]
+    masks: npt.NDArray[np.uint32]
     scaled: Vectors
     ends: Vectors
 
@@ -76,9 +81,9 @@ def walk_v1_btree(layout: ChunkIndexLayout, space: AddressSpace) -> Walk[Entries
     depth = int(rows[0, 5])
     level = _decode(rows, form, depth, None)
     for height in reversed(range(depth)):
-        if not len(level.entries):
+        if not len(level.children):
             break
-        (rows,) = yield [space.group(level.entries["child"].astype(np.uint64), form.node)]
+        (rows,) = yield [space.group(level.children, form.node)]
         level = _decode(rows, form, height, level)
     return _chunks(level, layout)
 
@@ -105,40 +110,60 @@ def _decode(rows: Bytes2D, form: _Form, height: int, above: _Level | None) -> _L
     used = unsigned(rows[:, 6:8]).astype(np.int64)
     understood((used <= form.most).all(), "a B-tree node with more children than are expected")
     sound(above is None or (used > 0).all(), "an empty B-tree node")
-    all_entries = rows[:, form.header : form.header + form.most * form.entry.itemsize].view(form.entry)
-    entries = all_entries[np.arange(form.most) < used[:, None]]
-    scaled = _scaled(entries["offsets"], form)
-    if not len(entries):
-        return _Level(entries, scaled, scaled)
+    entries = rows[:, form.header : form.header + form.most * form.entry.itemsize].view(form.entry)
+    is_used = np.arange(form.most) < used[:, None]
+    scaled = _scaled(entries["offsets"], is_used, form)
+    ends = scaled[:0]
+    if len(scaled):
+        bounds = _bounds(rows, used, form, scaled, above)
+        _check_order(scaled, np.cumsum(used), bounds)
+        ends = _ends(scaled, np.cumsum(used), bounds) if height else ends
+    fields = [entries[name][is_used] for name in ("child", "nbytes", "mask")]
+    children, nbytes = (field.astype(np.uint64, copy=False) for field in fields[:2])
+    return _Level(children, nbytes, fields[2].astype(np.uint32, copy=False), scaled, ends)
+
+
+def _bounds(
+    rows: Bytes2D, used: npt.NDArray[np.int64], form: _Form, scaled: Vectors, above: _Level | None
+) -> Vectors:
+    """The keys before which the entries of each node lie: its last key, or what its ancestors say."""
     last_keys = fields_at(rows, form.header + used * form.entry.itemsize, form.key)
-    bounds = _scaled(last_keys.view("<u8")[:, 1:], form)
+    bounds = _scaled(last_keys.view("<u8")[:, None, 1:], np.ones((len(rows), 1), np.bool_), form)
+    if above is None:
+        return bounds
+    firsts = scaled[np.cumsum(used) - used]
+    sound(not precedes(firsts, above.scaled).any(), "a B-tree node before its parent's key")
+    return np.where(precedes(above.ends, bounds)[:, None], above.ends, bounds)
+
+
+def _check_order(scaled: Vectors, stops: npt.NDArray[np.int64], bounds: Vectors) -> None:
+    """Each key before the next of its node, and the last one before the node's bound."""
+    is_ordered = precedes(scaled[:-1], scaled[1:])
+    is_ordered[stops[:-1] - 1] = True
+    is_bounded = precedes(scaled[stops - 1], bounds)
+    sound(is_ordered.all() and is_bounded.all(), "a B-tree node whose keys are not in order")
+
+
+def _ends(scaled: Vectors, stops: npt.NDArray[np.int64], bounds: Vectors) -> Vectors:
     ends = np.empty_like(scaled)
     ends[:-1] = scaled[1:]
-    stops = np.cumsum(used)
-    if above is not None:
-        bounds = np.where(precedes(above.ends, bounds)[:, None], above.ends, bounds)
-        sound(not precedes(scaled[stops - used], above.scaled).any(), "a B-tree node before its parent's key")
     ends[stops - 1] = bounds
-    sound(precedes(scaled, ends).all(), "a B-tree node whose keys are not in order")
-    return _Level(entries, scaled, ends)
+    return ends
 
 
-def _scaled(offsets: npt.NDArray[np.uint64], form: _Form) -> Vectors:
-    """Offsets of keys, which count elements, in chunks."""
-    scaled = np.empty(offsets.shape, np.int64)
+def _scaled(offsets: npt.NDArray[np.uint64], is_used: npt.NDArray[np.bool_], form: _Form) -> Vectors:
+    """Offsets of the keys that are used, which count elements, in chunks."""
+    scaled = np.empty((int(is_used.sum()), len(form.edges)), np.int64)
     for axis, edge in enumerate(form.edges):  # by one divisor at a time, which is several times faster
-        starts = offsets[:, axis].astype(np.int64)
-        scaled[:, axis] = chunks = starts // edge
+        starts = offsets[..., axis][is_used].astype(np.int64)
         sound(not len(starts) or starts.min() >= 0, "a B-tree key past the largest dataset")
+        scaled[:, axis] = chunks = starts // edge
         sound((chunks * edge == starts).all(), "a B-tree key that is not the start of a chunk")
     return scaled
 
 
 def _chunks(level: _Level, layout: ChunkIndexLayout) -> Entries:
-    entries = level.entries
     sound(not level.scaled[:, -1].any(), "a B-tree key inside an element")
-    nbytes = entries["nbytes"].astype(np.uint64)
-    addresses = entries["child"].astype(np.uint64)
-    sound(not (addresses == layout.sizes.undefined).any(), "a B-tree entry without a chunk")
-    masks = entries["mask"].astype(np.uint32)
-    return Entries(addresses, nbytes, masks, level.scaled[:, :-1])
+    sound(not (level.children == layout.sizes.undefined).any(), "a B-tree entry without a chunk")
+    coordinates = level.scaled[:, :-1].copy()  # a view would keep the last axis of millions of keys
+    return Entries(level.children, level.nbytes, level.masks, coordinates)

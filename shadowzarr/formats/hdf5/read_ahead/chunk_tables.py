@@ -34,6 +34,7 @@ def read_table(
             for group, part in zip(groups, ranges, strict=True):
                 joined.append(group.joined(buffers[at : at + len(part)]))
                 at += len(part)
+            buffers.clear()  # the driver holds the same list; an index may be 100 MB
             groups = walk.send(joined)
     except StopIteration as ended:
         table: ChunkTable = ended.value
