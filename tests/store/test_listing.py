@@ -33,10 +33,11 @@ async def test_every_key_is_listed_once_and_can_be_had(recording, tmp_path):
 
 async def test_chunks_that_two_rules_give_are_listed_once(recording):
     builder = recording.build()
-    builder.add_strided_chunks("slabs", ndim=2, url="u", start=0, stride=1, length=9600, count=4)
     builder.add_chunk("slabs", (1, 0), "u", 0, 9600)
     builder.add_index("slabs", "u", np.zeros((4, 1, 2), dtype=np.uint64))
-    keys = await collect(RfsStore(builder.build()).list_prefix("slabs/c/"))
+    rfs = builder.build()
+    rfs["gen"] += rfs["gen"]  # no builder of ours writes it, but others may
+    keys = await collect(RfsStore(rfs).list_prefix("slabs/c/"))
     assert sorted(keys) == [f"slabs/c/{i}/0" for i in range(4)]
 
 
