@@ -33,12 +33,16 @@ assert summary.exit_code == 0, summary.outcome_counts
 
 @dataclass
 class Watched:
-    """CPU seconds of a run's processes by kind, when reading began and in the end, and wall-clock seconds."""
+    """CPU seconds of a run's processes by kind, when reading began and in the end, and wall-clock seconds.
+
+    And the most memory, in bytes, that a process of each kind took.
+    """
 
     wall: float = 0.0
     work_wall: float = 0.0
     cpu: dict[str, float] = field(default_factory=dict)
     cpu_before: dict[str, float] = field(default_factory=dict)
+    memory: dict[str, int] = field(default_factory=dict)
 
     def work_cpu(self, kind: str) -> float:
         """CPU seconds after the start."""
@@ -97,7 +101,7 @@ def serve(folder: Path) -> tuple[subprocess.Popen[str], str]:
     raise SystemExit("the archive did not start")
 
 
-def watch(command: list[str], output: Path) -> Watched:
+def watch(command: list[str], output: Path, *, codes: tuple[int, ...] = (0,)) -> Watched:
     """Run a command, and count the CPU time of it and of all its descendants by kind."""
     found = Watched()
     last: dict[int, tuple[str, float]] = {}
@@ -108,14 +112,17 @@ def watch(command: list[str], output: Path) -> Watched:
     )
     while process.poll() is None:
         last |= cpu_times(process.pid)
+        for pid, (kind, _) in last.items():
+            found.memory[kind] = max(found.memory.get(kind, 0), most_memory(pid))
         if not first and any(kind == "children" for kind, _ in last.values()):
             first, found.cpu_before = time.monotonic(), total(last)
         time.sleep(LOOK_SECONDS)
-    if process.returncode:
+    if process.returncode not in codes:
         raise SystemExit(f"exit code {process.returncode}")
     ended = max(path.stat().st_mtime for path in output.rglob("*.record.json"))
     found.wall = time.monotonic() - started
-    found.work_wall = ended - (time.time() - (time.monotonic() - first))
+    if first:  # a run that finds nothing to do reads nothing
+        found.work_wall = ended - (time.time() - (time.monotonic() - first))
     found.cpu = total(last)
     return found
 
@@ -137,6 +144,15 @@ def cpu_times(root: int) -> dict[int, tuple[str, float]]:
         parents[pid] = int(fields[1])
         times[pid] = (kind_of(pid, root, words), (int(fields[11]) + int(fields[12])) / TICK)
     return {pid: times[pid] for pid in times if descends(pid, root, parents)}
+
+
+def most_memory(pid: int) -> int:
+    """Bytes that a process took at most so far; none when it has ended."""
+    try:
+        lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    except OSError:
+        return 0
+    return next((1024 * int(line.split()[1]) for line in lines if line.startswith("VmHWM")), 0)
 
 
 def kind_of(pid: int, root: int, words: str) -> str:

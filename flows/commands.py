@@ -34,7 +34,15 @@ def run_config(path: str, *, changes: Sequence[str] = (), is_plan: bool = False)
     """Run the flow that a configuration is for, or print what it would do."""
     try:
         require_installed(*PIPELINE, extra="pipeline")
-        return _plan(path, changes) if is_plan else _run(path, changes)
+        from .load_config import load_config
+        from .verify_config import VerifyOutputsConfig
+
+        config = load_config(path, changes=changes)
+        if isinstance(config, VerifyOutputsConfig):
+            from .verify_command import plan_checks, run_checks
+
+            return plan_checks(config) if is_plan else run_checks(config)
+        return _plan(config) if is_plan else _run(config)
     except MissingCredentialsError as error:
         print(f"{error} (a configuration names the variable by archive.api_key_env)", file=sys.stderr)
         return EXIT_FAILURE
@@ -53,8 +61,8 @@ def print_schema(flow: str) -> int:
     except MissingDependencyError as error:
         print(error, file=sys.stderr)
         return EXIT_FAILURE
-    from .config import FLOWS
     from .config_messages import nearest
+    from .models import FLOWS
 
     if flow not in FLOWS:
         close = nearest(flow, FLOWS)
@@ -78,17 +86,15 @@ def run_demo() -> int:
     return main()
 
 
-def _plan(path: str, changes: Sequence[str]) -> int:
+def _plan(config: IndexDandisetsConfig) -> int:
     from rich.console import Console
 
     from shadowzarr.catalog.estimate import estimate_plan
     from shadowzarr.catalog.index_run import RunLog, plan_run, twins_of
     from shadowzarr.catalog.lock import check_output
 
-    from .load_config import load_config
     from .summary_text import print_estimate, print_plan
 
-    config = load_config(path, changes=changes)
     request, log = config.request, RunLog()
     for layout in request.layouts:
         check_output(layout.lock)
@@ -106,18 +112,16 @@ def _plan(path: str, changes: Sequence[str]) -> int:
     return 0
 
 
-def _run(path: str, changes: Sequence[str]) -> int:
+def _run(config: IndexDandisetsConfig) -> int:
     from rich.console import Console
 
     from shadowzarr.catalog.index_run import RunLog
 
     from .begun_run import begin_run
-    from .load_config import load_config
     from .stop_run import RunStop
     from .summary_text import print_summary
 
     log, stop = RunLog(), RunStop()
-    config = load_config(path, changes=changes)
     with stop.listening(), begin_run(config.request, log, stop=stop) as begun:
         _look_ahead(begun)
         summary = _idle_run(config, begun) if begun.is_idle else _run_flow(config, begun)
@@ -149,40 +153,24 @@ def _idle_run(config: IndexDandisetsConfig, begun: BegunRun) -> RunSummary:
 
 
 def _run_flow(config: IndexDandisetsConfig, begun: BegunRun) -> RunSummary:
-    from .prefect_settings import prepare, starting
+    from .under_prefect import under_prefect
 
-    print(starting(), file=sys.stderr, flush=True)
     begun.prefect_start = time.perf_counter()
-    prepare()
-    from .prefect_api import prefect_api
-
-    with prefect_api(functools.partial(_end_without_server, begun)) as is_temporary:
+    with under_prefect(functools.partial(_end_without_server, begun)) as is_temporary:
         begun.has_prefect_server = not is_temporary
         return _call_flow(config)
 
 
 def _call_flow(config: IndexDandisetsConfig) -> RunSummary:
-    import httpx
-    from prefect.exceptions import PrefectHTTPStatusError
-
     from .index_dandisets import index_dandisets
     from .run_failed import RunFailedError
+    from .under_prefect import api_errors
 
-    hint = "check PREFECT_API_URL and the server there, or unset it to run without; run again to go on"
     try:
-        summary = index_dandisets(config)
+        with api_errors():
+            summary = index_dandisets(config)
     except RunFailedError as error:
         return error.summary
-    except PrefectHTTPStatusError as error:
-        status = error.response.status_code
-        raise UsageError(f"Prefect's server refused a request ({status}); {hint}") from error
-    except httpx.HTTPError as error:
-        reason = str(error) or type(error).__name__
-        raise UsageError(f"Prefect's server does not answer ({reason}); {hint}") from error
-    except RuntimeError as error:
-        if "API" not in str(error):
-            raise
-        raise UsageError(f"Prefect: {error}; {hint}") from error
     if not isinstance(summary, RunSummary):
         raise UsageError(f"the flow ended without a summary: {summary}")
     return summary

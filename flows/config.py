@@ -1,4 +1,4 @@
-"""What flows can be asked to do: one model per flow, a description on every field.
+"""What the flow index_dandisets can be asked to do: a description on every field.
 
 Reading a file into a model, and what is said about a wrong one, is the subject of `flows.load_config`;
 the library never sees a model (`IndexDandisetsConfig.request`).
@@ -6,23 +6,22 @@ the library never sees a model (`IndexDandisetsConfig.request`).
 
 from __future__ import annotations
 
-import hashlib
-import os
 from typing import Annotated, Any, Literal, Self
 
-import orjson
-from pydantic import BeforeValidator, ConfigDict, Field, PrivateAttr, StringConstraints, model_validator
+from pydantic import BeforeValidator, ConfigDict, Field, StringConstraints, model_validator
 
-from shadowzarr.access.archives import archive_named
 from shadowzarr.catalog.archive_address import ArchiveAddress
 from shadowzarr.catalog.jobs import VerificationOptions
 from shadowzarr.catalog.options import ReferenceOptions
 from shadowzarr.catalog.plan import DEFAULT_INCLUDE
 from shadowzarr.catalog.request import IndexRequest
-from shadowzarr.catalog.run_summary import Fate
 
+from .archive_section import ArchiveSection, archive_section
+from .flow_config import FlowConfig
+from .output_section import FATES, OutputSection, output_section
 from .prices_section import PricesSection
 from .redo_section import RedoSection
+from .run_section import RunSection
 from .sources import (
     ENTRIES,
     DandisetSection,
@@ -40,67 +39,6 @@ from .sources import (
 )
 
 MIB = 2**20
-ARCHIVE_NAMES = ("dandi", "dandi-sandbox")
-FATES: dict[str, Fate] = {"keep": "kept", "move": "moved aside", "delete": "deleted"}
-
-
-def _archive(value: Any) -> Any:
-    """Take an archive's name, or the URL of its API, in place of the section."""
-    if not isinstance(value, str):
-        return value
-    archive = archive_named(value) if value in ARCHIVE_NAMES else None
-    if archive is not None:
-        return {"api_url": archive.api_url, "api_key_env": archive.key_env}
-    if value.startswith(("http://", "https://")):
-        return {"api_url": value}
-    names = " or ".join(ARCHIVE_NAMES)
-    raise ValueError(f"expected {names}, the URL of an API, or a section with api_url|{list(ARCHIVE_NAMES)}")
-
-
-class ArchiveSection(Section):
-    """Where assets are listed and read."""
-
-    api_url: Annotated[str, StringConstraints(pattern=r"^https?://[^/\s?#@]+(/[^\s?#]*)?$")] = Field(
-        description="Root of the archive's API, such as https://api.dandiarchive.org/api."
-    )
-    api_key_env: Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")] | None = Field(
-        default=None,
-        description="Name of the environment variable that holds the API key; the key itself never "
-        "stands in a configuration.",
-    )
-
-    @property
-    def lacks_key(self) -> bool:
-        """Whether a key is named and not there; those of the public archives are named by themselves."""
-        named = [archive_named(name) for name in ARCHIVE_NAMES]
-        is_public = any(each is not None and each.api_url == self.api_url for each in named)
-        return self.api_key_env is not None and not is_public and not os.environ.get(self.api_key_env)
-
-
-class OutputSection(Section):
-    """Where results are written."""
-
-    folder: Annotated[str, StringConstraints(min_length=1)] = Field(
-        description="Folder for references, records and the report; relative to the working directory."
-    )
-    private_output: Annotated[str, StringConstraints(min_length=1)] | None = Field(
-        default=None,
-        description="Folder for everything about embargoed assets, which are passed over without it.",
-    )
-    gone: Literal["keep", "move", "delete"] = Field(
-        default="keep",
-        description="What becomes of results whose assets were removed from their version or renamed: keep "
-        "them, move them to the folder gone beside all others, or delete them.",
-    )
-
-    @model_validator(mode="after")
-    def _keep_apart(self) -> Self:
-        """Refuse a private output that is published with the public one, or the other way round."""
-        if self.private_output is not None:
-            public, private = absolute(self.folder), absolute(self.private_output)
-            if public.is_relative_to(private) or private.is_relative_to(public):
-                raise ValueError("expected private_output to be outside of folder, and folder outside of it")
-        return self
 
 
 class ReferencesSection(Section):
@@ -144,25 +82,6 @@ class VerificationSection(Section):
     seed: Annotated[int, Field(ge=0)] = Field(default=0, description="Seed of the choice of chunks.")
 
 
-class RunSection(Section):
-    """How much of the machine a run may use."""
-
-    concurrency: Annotated[int, Field(ge=1, le=256)] = Field(
-        default_factory=lambda: os.cpu_count() or 2,
-        description="Processes that read files; as many as the machine has processors when left out.",
-    )
-    retries: Annotated[int, Field(ge=0, le=20)] = Field(
-        default=3,
-        description="How often a stage is tried again after an error that may pass (429, 5xx, time-outs).",
-    )
-    timeout: Annotated[float, Field(gt=0)] | None = Field(
-        default=3600.0, description="Seconds that one stage of one asset may take; null for no limit."
-    )
-    memory_limit: Annotated[int, Field(ge=256 * MIB)] | None = Field(
-        default=4096 * MIB, description="Bytes of memory that one process may take; null for no limit."
-    )
-
-
 class IcechunkSection(Section):
     """Icechunk repositories of the indexed assets. Comes with a later version; not done by this one."""
 
@@ -185,10 +104,6 @@ class MaterializeSection(Section):
     include: Globs = Field(
         default=list(DEFAULT_INCLUDE), description="Glob patterns of asset paths to materialize."
     )
-
-
-def _output(value: Any) -> Any:
-    return {"folder": value} if isinstance(value, str) else value
 
 
 def long_form(location: tuple[int | str, ...], value: Any, *, replaced: int | str) -> Any:
@@ -216,11 +131,11 @@ def long_form(location: tuple[int | str, ...], value: Any, *, replaced: int | st
     if len(location) == 2 and location[0] in ENTRIES:
         return {ENTRIES[location[0]]: value}
     if location == ("archive",):
-        return {} if replaced == "api_url" else _archive(value)
+        return {} if replaced == "api_url" else archive_section(value)
     return value
 
 
-class IndexDandisetsConfig(Section):
+class IndexDandisetsConfig(FlowConfig):
     """Configuration of the flow index_dandisets: references for assets of dandisets, and for other files."""
 
     model_config = ConfigDict(
@@ -228,8 +143,8 @@ class IndexDandisetsConfig(Section):
     )
 
     flow: Literal["index_dandisets"] = Field(description="Which flow the configuration is for.")
-    archive: Annotated[ArchiveSection, BeforeValidator(_archive)] = Field(
-        default_factory=lambda: ArchiveSection.model_validate(_archive("dandi")),
+    archive: Annotated[ArchiveSection, BeforeValidator(archive_section)] = Field(
+        default_factory=lambda: ArchiveSection.model_validate(archive_section("dandi")),
         description="dandi, dandi-sandbox, the URL of an archive's API, or a section with api_url and "
         "api_key_env.",
     )
@@ -242,7 +157,7 @@ class IndexDandisetsConfig(Section):
     manifests: list[Annotated[ManifestSection, BeforeValidator(manifest_section)]] = Field(
         default=[], description="Lists of files to be indexed; an entry may be just a path or URL."
     )
-    output: Annotated[OutputSection, BeforeValidator(_output)] = Field(
+    output: Annotated[OutputSection, BeforeValidator(output_section)] = Field(
         description="Where results are written: a folder, or a section."
     )
     references: ReferencesSection = Field(
@@ -271,7 +186,6 @@ class IndexDandisetsConfig(Section):
     materialize: MaterializeSection | None = Field(
         default=None, description="Ordinary Zarr stores of chosen assets (a later version)."
     )
-    _source: str = PrivateAttr(default="")
 
     @model_validator(mode="after")
     def _has_sources(self) -> Self:
@@ -286,22 +200,6 @@ class IndexDandisetsConfig(Section):
         return self
 
     @property
-    def source(self) -> str:
-        """The file it was read from, as it was named; empty when it came from elsewhere."""
-        return self._source
-
-    def read_from(self, path: str) -> Self:
-        """Remember which file it was read from."""
-        self._source = path
-        return self
-
-    @property
-    def digest(self) -> str:
-        """Twelve hexadecimal digits, the same for the same content."""
-        content = orjson.dumps(self.model_dump(mode="json"), option=orjson.OPT_SORT_KEYS)
-        return hashlib.sha256(content).hexdigest()[:12]
-
-    @property
     def warnings(self) -> list[str]:
         """What is asked for and not done by this version, and the like."""
         found = [
@@ -311,12 +209,7 @@ class IndexDandisetsConfig(Section):
         ]
         if self.verification.mode == "none":
             found.append("verification.mode is none: references are published unverified")
-        if self.dandisets and self.archive.lacks_key:
-            found.append(
-                f"the variable {self.archive.api_key_env} that archive.api_key_env names is not set: "
-                "the archive is asked without a key, and shows open dandisets alone"
-            )
-        return found
+        return found + (self.archive.warnings if self.dandisets else [])
 
     @property
     def request(self) -> IndexRequest:
@@ -338,7 +231,3 @@ class IndexDandisetsConfig(Section):
             redo=self.redo.rules,
             gone=FATES[self.output.gone],
         )
-
-
-FLOWS: dict[str, type[IndexDandisetsConfig]] = {"index_dandisets": IndexDandisetsConfig}
-"""The model of each flow, by the value of ``flow:``."""

@@ -18,13 +18,14 @@ from ruamel.yaml.events import ScalarEvent
 
 from shadowzarr.errors import ConfigError
 
-from .config import FLOWS, IndexDandisetsConfig, long_form
+from .config import long_form
 from .config_messages import Explainer, nearest
+from .models import FLOWS, AnyConfig
 
 Location = tuple[int | str, ...]
 
 
-def load_config(path: str | Path, *, changes: Sequence[str] = ()) -> IndexDandisetsConfig:
+def load_config(path: str | Path, *, changes: Sequence[str] = ()) -> AnyConfig:
     """Read a configuration.
 
     Parameters
@@ -214,7 +215,7 @@ def _enter(node: Any, part: int | str, change: str, *, is_list: bool) -> Any:
     raise ConfigError(f"command line, --set {change}: {part} is no section that holds more")
 
 
-def _model(values: Mapping[str, Any], positions: _Positions) -> type[IndexDandisetsConfig]:
+def _model(values: Mapping[str, Any], positions: _Positions) -> type[AnyConfig]:
     if "flow" not in values:
         close = nearest("flow", map(str, values))
         hint = f"; did you mean it by {close}?" if close else ""

@@ -12,7 +12,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from types import FrameType
 from typing import TYPE_CHECKING
 
@@ -38,10 +38,16 @@ class RunStop:
     ----------
     begun : BegunRun, optional
         The run, once its output is held.
+
+    Parameters
+    ----------
+    how_far : callable, optional
+        Says in half a sentence how far the run came; by default that of the assets of ``begun``.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, how_far: Callable[[], str] | None = None) -> None:
         self.begun: BegunRun | None = None
+        self._told = how_far
         self._once = threading.Lock()
         self._said = threading.Lock()
         self._message = ""
@@ -116,6 +122,8 @@ class RunStop:
                 os.write(sys.stderr.fileno(), f"{message}\n".encode())
 
     def _how_far(self) -> str:
+        if self._told is not None:
+            return self._told()
         log = None if self.begun is None else self.begun.log
         planned = 0 if log is None else len(log.plan.work)
         if log is None or not planned:

@@ -4,8 +4,9 @@ from pathlib import Path
 import pytest
 from pydantic import BaseModel, ValidationError
 
-from flows.config import FLOWS, IndexDandisetsConfig
+from flows.config import IndexDandisetsConfig
 from flows.config_messages import _models_in
+from flows.models import FLOWS
 from shadowzarr.catalog.request import FILE_INCLUDE
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -30,9 +31,10 @@ def test_every_field_is_described_and_unknown_keys_are_refused(flow):
         assert [name for name, field in model.model_fields.items() if not field.description] == []
 
 
-def test_the_schema_in_the_repository_is_that_of_the_model():
-    written = json.loads((ROOT / "configs" / "index_dandisets" / "schema.json").read_text())
-    assert written == IndexDandisetsConfig.model_json_schema()
+@pytest.mark.parametrize("flow", FLOWS)
+def test_the_schema_in_the_repository_is_that_of_the_model(flow):
+    written = json.loads((ROOT / "configs" / flow / "schema.json").read_text())
+    assert written == FLOWS[flow].model_json_schema()
 
 
 def test_short_forms():

@@ -1,0 +1,75 @@
+"""Checks of outputs in words: for a terminal, for a log, and for Prefect's page.
+
+Embargoed assets are counted and not named; ``verification.json`` in the private output names them.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from shadowzarr.catalog.output_checks import ChecksSummary, OutputCheck, PublishedOutput
+from shadowzarr.formatting import format_count
+
+from .summary_text import EMBARGOED_NAME
+
+SHOWN = 50
+VERDICTS = {
+    "equal": "equal to the archive",
+    "stale": "stale: the archive has another file, or none",
+    "broken": "broken",
+    "unchecked": "could not be checked",
+}
+
+
+def check_line(check: OutputCheck) -> str:
+    """Say in one line what is wrong with which output."""
+    if check.private:
+        return f"{check.verdict}  {EMBARGOED_NAME}"
+    name = f"{check.dandiset} {check.version}  {check.path}" if check.path else check.record
+    return f"{check.verdict}  {name}  {check.reason}"
+
+
+def print_checks(console: Console, summary: ChecksSummary) -> None:
+    """Print what was found."""
+    table = Table(show_header=False)
+    for verdict, text in VERDICTS.items():
+        if verdict in summary.counts:
+            table.add_row(text, f"{summary.counts[verdict]:,}")
+    if summary.checks:
+        console.print(table)
+    text = (
+        f"{format_count(len(summary.checks), 'output')} of {summary.outputs:,} checked, "
+        f"chosen by seed {summary.seed}"
+    )
+    console.print(Text(text), soft_wrap=True)
+
+
+def print_choice(console: Console, chosen: Sequence[PublishedOutput], *, outputs: int, seed: int) -> None:
+    """Print what would be checked."""
+    for each in chosen[:SHOWN]:
+        console.print(Text(f"  {EMBARGOED_NAME if each.private else each.name}"), soft_wrap=True)
+    if len(chosen) > SHOWN:
+        console.print(f"  … and {len(chosen) - SHOWN:,} more")
+    text = f"{len(chosen):,} of {outputs:,} outputs would be checked (seed {seed}); nothing was done."
+    console.print(Text(text), soft_wrap=True)
+
+
+def markdown_checks(summary: ChecksSummary) -> str:
+    """Return the summary for Prefect's page."""
+    rows = [f"| {VERDICTS[name]} | {count:,} |" for name, count in summary.counts.items()]
+    wrong = [check for check in summary.checks if check.verdict != "equal"]
+    return "\n".join(
+        [f"# verify_outputs: {len(summary.checks):,} of {summary.outputs:,} outputs", ""]
+        + ["| | outputs |", "| --- | ---: |", *rows, ""]
+        + [f"- {line}" for line in _lines(wrong)]
+    )
+
+
+def _lines(checks: Iterable[OutputCheck]) -> list[str]:
+    counted = Counter(check_line(check) for check in checks)
+    return [line if n == 1 else f"{line} ({n:,} times)" for line, n in list(counted.items())[:SHOWN]]

@@ -1,0 +1,289 @@
+"""Published references, chosen from all that were ever made, compared anew with what the archive has now.
+
+Nothing of an output is changed. What is stale (the archive has another file, or none), what is broken (the
+references are damaged or give other values), and what could not be checked are told apart.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import queue
+from collections import Counter
+from collections.abc import Callable, Generator, Iterable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import Final, Literal, Protocol, Self
+
+import orjson
+
+from ..errors import (
+    DamagedSourceError,
+    InvalidReferencesError,
+    NotInArchiveError,
+    ReferencesDifferError,
+    SourceChangedError,
+    SourceNotFoundError,
+)
+from ..verify.report import REPLACED
+from .archive_address import ArchiveAddress
+from .atomic_files import write_whole
+from .child_pool import ChildPool
+from .jobs import VERIFY_FUNCTION, VerificationOptions, VerifyJob
+from .layout import OutputLayout
+from .records import IndexRecord, read_record
+from .run_summary import EXIT_ALL_WELL, EXIT_FAILURE, EXIT_LEFT_OUT
+from .stages import error_summary
+
+CHECKS_NAME: Final = "verification.json"
+
+Verdict = Literal["equal", "stale", "broken", "unchecked"]
+
+
+@dataclass(frozen=True)
+class PublishedOutput:
+    """References that lie in an output, by their record.
+
+    Attributes
+    ----------
+    layout : OutputLayout
+    record : Path
+        The file of the record.
+    private : bool
+        Whether it is in the private output.
+    """
+
+    layout: OutputLayout
+    record: Path
+    private: bool = False
+
+    @property
+    def name(self) -> str:
+        """The record relative to its output."""
+        return self.layout.relative(self.record)
+
+
+@dataclass(frozen=True)
+class OutputCheck:
+    """What came of checking one.
+
+    Attributes
+    ----------
+    record : str
+        The record, relative to the output.
+    verdict : str
+        ``equal``; ``stale``: the archive has another file there, or none; ``broken``: the references
+        are damaged, missing or give other values; ``unchecked``: it could not be told.
+    dandiset, version, path, asset_id : str
+        Of the asset; empty when the record cannot be read.
+    reason : str
+        What was found; empty when all is equal.
+    private : bool
+        Whether it is in the private output.
+    """
+
+    record: str
+    verdict: Verdict
+    dandiset: str = ""
+    version: str = ""
+    path: str = ""
+    asset_id: str = ""
+    reason: str = ""
+    private: bool = False
+
+
+@dataclass(frozen=True)
+class ChecksSummary:
+    """A run of checks.
+
+    Attributes
+    ----------
+    outputs : int
+        References that there are.
+    seed : int
+        What chose those that were checked.
+    checks : list of OutputCheck
+    """
+
+    outputs: int
+    seed: int
+    checks: list[OutputCheck] = field(default_factory=list)
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Checks per verdict."""
+        return dict(Counter(check.verdict for check in self.checks))
+
+    @property
+    def exit_code(self) -> int:
+        """1 when something is stale or broken, 3 when something could not be checked, else 0."""
+        if self.counts.get("stale") or self.counts.get("broken"):
+            return EXIT_FAILURE
+        return EXIT_LEFT_OUT if self.counts.get("unchecked") else EXIT_ALL_WELL
+
+
+@dataclass(frozen=True)
+class CheckBench:
+    """What all checks of a run share."""
+
+    pool: ChildPool
+    archive: ArchiveAddress
+    verification: VerificationOptions
+
+
+class CheckRunner(Protocol):
+    """Runs checks somewhere, and says when each has ended."""
+
+    def submit(self, output: PublishedOutput, ended: Callable[[OutputCheck], None]) -> None:
+        """Run `check_output`; ``ended`` from any thread."""
+
+
+class ThreadChecks:
+    """Runs checks in threads of this process, without an orchestrator."""
+
+    def __init__(self, bench: CheckBench, threads: int) -> None:
+        self._bench = bench
+        self._executor = ThreadPoolExecutor(threads, thread_name_prefix="check")
+
+    def submit(self, output: PublishedOutput, ended: Callable[[OutputCheck], None]) -> None:
+        """Run a check; see `CheckRunner`."""
+
+        def tell(done: Future[OutputCheck]) -> None:
+            error = done.exception()
+            ended(done.result() if error is None else failed_check(output, error))
+
+        self._executor.submit(check_output, self._bench, output).add_done_callback(tell)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._executor.shutdown(wait=True, cancel_futures=True)
+
+
+def list_outputs(layouts: Iterable[tuple[OutputLayout, bool]]) -> list[PublishedOutput]:
+    """List all references that records say are there; pairs of an output and whether it is private.
+
+    Raises
+    ------
+    OutputError
+        When an output cannot be listed.
+    """
+    return [
+        PublishedOutput(layout, record.path, is_private)
+        for layout, is_private in layouts
+        for _, records in sorted(layout.list_all().records.items())
+        for record in records
+        if record.outcome != "failed"
+    ]
+
+
+def choose(outputs: Sequence[PublishedOutput], *, count: int | None, seed: int) -> list[PublishedOutput]:
+    """Choose outputs by chance, the same for the same seed; all when there are no more than ``count``."""
+    if count is None or count >= len(outputs):
+        return list(outputs)
+
+    def place(output: PublishedOutput) -> bytes:
+        return hashlib.sha256(f"{seed}\0{output.name}".encode()).digest()
+
+    chosen = set(sorted(outputs, key=place)[:count])
+    return [output for output in outputs if output in chosen]
+
+
+def check_outputs(
+    outputs: Iterable[PublishedOutput], runner: CheckRunner, *, window: int
+) -> Generator[OutputCheck]:
+    """Check outputs, so many at once, and give each check as it ends."""
+    ended: queue.SimpleQueue[OutputCheck] = queue.SimpleQueue()
+    waiting, in_flight = iter(outputs), 0
+    while True:
+        while in_flight < window and (following := next(waiting, None)) is not None:
+            runner.submit(following, ended.put)
+            in_flight += 1
+        if not in_flight:
+            return
+        yield ended.get()
+        in_flight -= 1
+
+
+def check_output(bench: CheckBench, output: PublishedOutput) -> OutputCheck:
+    """Compare references with what the archive has now, in a child process.
+
+    Raises
+    ------
+    ShadowzarrError
+        When the error may pass, so that it is worth trying again; see `failed_check`.
+    """
+    try:
+        record = read_record(output.record)
+    except (InvalidReferencesError, OSError) as error:
+        return failed_check(output, error)
+    references = output.layout.folder / str(record.references)
+    if not references.exists():
+        return _check(output, record, "broken", "its references are not there")
+    job = VerifyJob(record.url, references, bench.verification, bench.archive)
+    try:
+        bench.pool.run(VERIFY_FUNCTION, job)
+    except Exception as error:
+        if getattr(error, "transient", False):
+            raise
+        return failed_check(output, error, record)
+    return _check(output, record, "equal", "")
+
+
+def failed_check(
+    output: PublishedOutput, error: BaseException, record: IndexRecord | None = None
+) -> OutputCheck:
+    """Say what an error means for the output that was checked."""
+    if not output.record.exists():
+        return _check(output, record, "unchecked", "it was made anew while it was checked")
+    return _check(output, record, _verdict(error), error_summary("verify", error).message)
+
+
+def write_checks(summary: ChecksSummary, layout: OutputLayout, *, private: bool, started: str) -> Path:
+    """Write what was found beside the outputs: every check of this output that is not equal.
+
+    Raises
+    ------
+    OutputError
+        When it cannot be written.
+    """
+    mine = [check for check in summary.checks if check.private == private]
+    content = {
+        "started": started,
+        "seed": summary.seed,
+        "checked": len(mine),
+        "counts": dict(Counter(check.verdict for check in mine)),
+        "found": [asdict(check) for check in mine if check.verdict != "equal"],
+    }
+    options = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
+    path = layout.folder / CHECKS_NAME
+    write_whole(path, orjson.dumps(content, option=options), scratch=layout.workings)
+    return path
+
+
+def _verdict(error: BaseException) -> Verdict:
+    if isinstance(error, (SourceChangedError, SourceNotFoundError, NotInArchiveError)):
+        return "stale"
+    if isinstance(error, ReferencesDifferError):
+        kinds = [line.partition(": ")[2].partition(":")[0] for line in error.summary.differences]
+        return "stale" if kinds == [REPLACED] else "broken"
+    return "broken" if isinstance(error, (InvalidReferencesError, DamagedSourceError)) else "unchecked"
+
+
+def _check(output: PublishedOutput, record: IndexRecord | None, verdict: Verdict, reason: str) -> OutputCheck:
+    if record is None:
+        return OutputCheck(output.name, verdict, reason=reason, private=output.private)
+    return OutputCheck(
+        record=output.name,
+        verdict=verdict,
+        dandiset=record.dandiset,
+        version=record.version,
+        path=record.path,
+        asset_id=record.asset_id,
+        reason=reason,
+        private=output.private,
+    )

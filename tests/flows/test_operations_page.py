@@ -1,0 +1,30 @@
+"""The page on operating the pipeline names every flow, every verdict and the keys of verify_outputs."""
+
+import re
+from pathlib import Path
+from typing import get_args
+
+from flows.models import FLOWS
+from shadowzarr.catalog.output_checks import Verdict
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = (ROOT / "docs" / "operations.md").read_text(encoding="utf-8")
+
+
+def test_every_flow_has_a_section_and_an_example():
+    rows = dict(re.findall(r"^\| `(\w+)` \| .*\]\(\.\./(configs/\S+\.yaml)\) \|$", PAGE, re.MULTILINE))
+    assert set(rows) == set(FLOWS)
+    for flow, example in rows.items():
+        assert re.search(rf"^## .*`{flow}`$", PAGE, re.MULTILINE)
+        assert f"flow: {flow}" in (ROOT / example).read_text(encoding="utf-8")
+
+
+def test_every_verdict_is_explained():
+    section = PAGE.partition("| verdict |")[2].partition("\n\n")[0]
+    assert re.findall(r"^\| `(\w+)` \|", section, re.MULTILINE) == list(get_args(Verdict))
+
+
+def test_keys_of_verify_outputs_are_described():
+    section = PAGE.partition("`verify_outputs`\n")[2]
+    rows = dict(re.findall(r"^\| `([a-z_.]+)` \| (\S+) \|", section, re.MULTILINE))
+    assert rows == {"sample.count": "50", "sample.seed": "null", "mode": "`sample`"}
