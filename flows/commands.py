@@ -162,13 +162,14 @@ def _run_flow(config: IndexDandisetsConfig, begun: BegunRun) -> RunSummary:
 
 
 def _call_flow(config: IndexDandisetsConfig) -> RunSummary:
-    from .index_dandisets import index_dandisets
+    from .backfill_config import BackfillConfig
+    from .index_dandisets import backfill, index_dandisets
     from .run_failed import RunFailedError
     from .under_prefect import api_errors
 
     try:
         with api_errors():
-            summary = index_dandisets(config)
+            summary = backfill(config) if isinstance(config, BackfillConfig) else index_dandisets(config)
     except RunFailedError as error:
         return error.summary
     if not isinstance(summary, RunSummary):

@@ -22,9 +22,11 @@ from prefect.task_runners import ThreadPoolTaskRunner
 from prefect.utilities.annotations import quote
 
 from shadowzarr.catalog.asset_window import run_assets
+from shadowzarr.catalog.budget import work_within
 from shadowzarr.catalog.index_run import (
     RunLog,
     child_pool,
+    keep_to_budget,
     open_workshop,
     record_finder,
     resolve_versions,
@@ -37,6 +39,7 @@ from tasks.list_assets import list_assets
 from tasks.plan_assets import plan_assets
 from tasks.retrying import policy
 
+from .backfill_config import BackfillConfig
 from .begun_run import BegunRun, join_run
 from .config import IndexDandisetsConfig
 from .finish_run import finish_run
@@ -66,6 +69,17 @@ def index_dandisets(config: IndexDandisetsConfig) -> State[Any]:
     ShadowzarrError
         When the run as a whole is impossible.
     """
+    return index_assets(config)
+
+
+@flow(name="backfill", task_runner=RUNNER, persist_result=False)
+def backfill(config: BackfillConfig) -> State[Any]:
+    """Index what is missing, the oldest first, within a budget; otherwise as `index_dandisets`."""
+    return index_assets(config)
+
+
+def index_assets(config: IndexDandisetsConfig) -> State[Any]:
+    """What a flow does that indexes; errors and result as for `index_dandisets`."""
     request = config.request
     with join_run(request) as begun:
         log = begun.log
@@ -86,7 +100,7 @@ def index_dandisets(config: IndexDandisetsConfig) -> State[Any]:
         with begun.finishing():
             summary = finish_run(config, log)
     # A short report for Prefect's own page.
-    create_markdown_artifact(markdown_summary(summary), key="index-dandisets-summary")
+    create_markdown_artifact(markdown_summary(summary), key=f"{config.flow.replace('_', '-')}-summary")
     return final_state(summary, must_stop=request.stop_on_error)
 
 
@@ -98,6 +112,7 @@ def plan(config: IndexDandisetsConfig, request: IndexRequest, log: RunLog) -> No
     for version, wanted in zip(log.versions, request.wanted, strict=True):
         assets = list_assets.with_options(**options)(_opaque(request), _opaque(wanted), version)
         log.plan.extend(plan_assets(_opaque(request), version, _opaque(assets), wanted.rules))
+    keep_to_budget(request, log)
 
 
 def index_planned(
@@ -111,7 +126,7 @@ def index_planned(
         pool.start()
         begun.workshop = workshop = open_workshop(request, pool, news=progress.asset_news)
         yield from run_assets(
-            log.plan.work,
+            work_within(log.plan, request.budget),
             TaskStages(workshop, retries=config.run.retries),
             window=request.window,
             twins=twins_of(request, log.plan),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .backfill_config import BackfillConfig
 from .config import IndexDandisetsConfig
 from .verify_config import VerifyOutputsConfig
 
@@ -9,5 +10,6 @@ type AnyConfig = IndexDandisetsConfig | VerifyOutputsConfig
 
 FLOWS: dict[str, type[IndexDandisetsConfig] | type[VerifyOutputsConfig]] = {
     "index_dandisets": IndexDandisetsConfig,
+    "backfill": BackfillConfig,
     "verify_outputs": VerifyOutputsConfig,
 }

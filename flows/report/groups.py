@@ -19,7 +19,7 @@ from shadowzarr.catalog.plan import (
     UNUSABLE_PATH,
 )
 from shadowzarr.catalog.records import IndexRecord
-from shadowzarr.catalog.run_summary import QUARANTINED, KeptResult, SkippedAsset
+from shadowzarr.catalog.run_summary import LEFT_FOR_LATER, QUARANTINED, KeptResult, SkippedAsset
 
 from .remedies import remedy
 from .safe_text import shorten
@@ -42,6 +42,7 @@ _PASSED_OVER = {
     QUARANTINED: "Failed before for a reason that stays with the file; tried again when the file or the "
     "library changes, or the time is over. The option --only-failed tries them now.",
     NOT_FAILED: "Only what failed before was asked for (redo.only_failed).",
+    LEFT_FOR_LATER: "The budget of this run was used up; another run goes on with them, the oldest first.",
     NOT_SINCE: "Older than what was asked for (redo.since).",
 }
 

@@ -17,6 +17,7 @@ from ..errors import MissingDependencyError, OutputError
 from .asset_window import BlobKey, ThreadStages, known_twins, run_assets
 from .assets import CatalogAsset
 from .atomic_files import write_whole
+from .budget import plan_within, work_within
 from .child_pool import ChildPool
 from .clock import utc_now
 from .gone_assets import gone_assets
@@ -89,7 +90,7 @@ def index_dandisets(
             with ThreadStages(workshop, request.window) as runner:
                 log.records = list(
                     run_assets(
-                        log.plan.work,
+                        work_within(log.plan, request.budget),
                         runner,
                         window=request.window,
                         twins=twins_of(request, log.plan),
@@ -136,6 +137,13 @@ def plan_run(request: IndexRequest, log: RunLog) -> None:
         for version, wanted in zip(log.versions, request.wanted, strict=True):
             assets = list(lister.assets(wanted, version))
             log.plan.extend(plan_version(request, version, assets, wanted.rules))
+    keep_to_budget(request, log)
+
+
+def keep_to_budget(request: IndexRequest, log: RunLog) -> None:
+    """Leave out of a plan that is whole what the run's budget does not allow."""
+    if request.budget is not None:
+        plan_within(log.plan, request.budget)
 
 
 def resolve_versions(request: IndexRequest) -> list[ResolvedVersion]:

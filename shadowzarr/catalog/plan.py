@@ -14,7 +14,7 @@ from .globs import matches_any
 from .layout import ListedRecord, Listing, OutputLayout, RecordKey
 from .options import ReferenceOptions
 from .redo import Quarantine, RedoRules
-from .run_summary import QUARANTINED, KeptResult, SkippedAsset
+from .run_summary import LEFT_FOR_LATER, QUARANTINED, KeptResult, SkippedAsset
 
 UNCHANGED = "unchanged"
 NOT_NWB = "not NWB"
@@ -40,6 +40,7 @@ REASONS = (
     QUARANTINED,
     NOT_FAILED,
     NOT_SINCE,
+    LEFT_FOR_LATER,
 )
 """Why an asset is passed over."""
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from .archive_address import ArchiveAddress
+from .budget import Budget
 from .file_assets import Identity
 from .jobs import VerificationOptions
 from .layout import OutputLayout
@@ -109,6 +110,8 @@ class IndexRequest:
         What is done that was done or tried before.
     gone : str
         What becomes of results whose assets left their version.
+    budget : Budget, optional
+        What the run may take; the oldest assets come first then.
     """
 
     archive: ArchiveAddress
@@ -125,6 +128,7 @@ class IndexRequest:
     manifests: tuple[ManifestRequest, ...] = ()
     redo: RedoRules = field(default_factory=RedoRules)
     gone: Fate = "kept"
+    budget: Budget | None = None
 
     @property
     def wanted(self) -> tuple[Wanted, ...]:

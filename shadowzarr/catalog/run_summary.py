@@ -20,6 +20,9 @@ EXIT_LEFT_OUT = 3
 QUARANTINED = "quarantined"
 """Why an asset is passed over that failed for good before."""
 
+LEFT_FOR_LATER = "left for another run"
+"""Why an asset is passed over that a run's budget does not allow."""
+
 Fate = Literal["kept", "moved aside", "deleted"]
 
 

@@ -1,8 +1,10 @@
-"""The page on operating the pipeline names every flow, every verdict and the keys of verify_outputs."""
+"""The page on operating the pipeline names every flow, every verdict and the keys that are a flow's own."""
 
 import re
 from pathlib import Path
 from typing import get_args
+
+import pytest
 
 from flows.models import FLOWS
 from shadowzarr.catalog.output_checks import Verdict
@@ -24,7 +26,13 @@ def test_every_verdict_is_explained():
     assert re.findall(r"^\| `(\w+)` \|", section, re.MULTILINE) == list(get_args(Verdict))
 
 
-def test_keys_of_verify_outputs_are_described():
-    section = PAGE.partition("`verify_outputs`\n")[2]
-    rows = dict(re.findall(r"^\| `([a-z_.]+)` \| (\S+) \|", section, re.MULTILINE))
-    assert rows == {"sample.count": "50", "sample.seed": "null", "mode": "`sample`"}
+@pytest.mark.parametrize(
+    ("flow", "expected"),
+    [
+        ("verify_outputs", {"sample.count": "50", "sample.seed": "null", "mode": "`sample`"}),
+        ("backfill", {"budget.bytes": "null", "budget.seconds": "null"}),
+    ],
+)
+def test_keys_of_its_own_are_described(flow, expected):
+    section = PAGE.partition(f"`{flow}`\n")[2].partition("\n## ")[0]
+    assert dict(re.findall(r"^\| `([a-z_.]+)` \| (\S+) \|", section, re.MULTILINE)) == expected
