@@ -14,7 +14,7 @@ help:
 	@echo "make test         run the tests"
 	@echo "make lint types   linters, type checker"
 	@echo "make env          build $(VENV) alone"
-	@echo "make docs-tables  write the tables of docs/hdf5.md and docs/tiff.md anew"
+	@echo "make docs-tables  write the tables of docs/hdf5.md, tiff.md and electrophysiology.md anew"
 	@echo "make bench        measure again what docs/performance.md shows, and write it there; half an hour or more"
 	@echo "make bench-quick  the same with small files, to see that it works; writes nothing into docs/"
 	@echo "make constraints  resolve all versions anew into constraints.txt"
@@ -39,9 +39,10 @@ demo: env
 test: env
 	$(BIN)/python -m pytest -n 2 --dist loadgroup $(ARGS)
 
-# Tables of docs/hdf5.md and docs/tiff.md, which are what the tests of single features produce.
+# Tables of docs/hdf5.md, docs/tiff.md and docs/electrophysiology.md, which are what the tests of single features produce.
 docs-tables: env
-	WRITE_DOCS=1 $(BIN)/python -m pytest -q tests/formats/hdf5/test_features.py tests/formats/tiff/test_features.py
+	WRITE_DOCS=1 $(BIN)/python -m pytest -q tests/formats/hdf5/test_features.py tests/formats/tiff/test_features.py \
+	  tests/formats/neo_rawio/test_formats.py
 
 # Files, references and results of the benchmarks are kept in $(BENCH).
 BENCH := build/bench

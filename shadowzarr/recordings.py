@@ -177,8 +177,9 @@ def _folder_kinds(folder: Path) -> Iterator[FoundRecording]:
             yield FoundRecording(_SPIKEGLX, str(folder))
         elif path.parent == folder and ending == ".ncs":
             yield FoundRecording(_NEURALYNX, str(folder))
-        elif path.parent == folder and ending == ".tsq":
-            yield FoundRecording(_TDT, str(folder))
+        elif ending == ".tsq" and folder in (path.parent, path.parent.parent):
+            # NEO takes a tank, which is a folder of blocks, or a file of one block
+            yield FoundRecording(_TDT, str(path if path.parent == folder else folder))
 
 
 def _walk(folder: Path) -> Iterator[tuple[str, str]]:

@@ -84,7 +84,10 @@ def _assert_equal(got: np.ndarray, raw: np.ndarray, scaled: np.ndarray, entry: A
 def _assert_about(reader: Any, block: int, segment: int, index: int, entry: Any) -> None:
     header = reader.header["signal_channels"]
     own = header[header["stream_id"] == reader.header["signal_streams"][index]["id"]]
-    assert entry["channel_ids"] == [str(each) for each in own["id"]]
+    ids = entry["channel_ids"]
+    if isinstance(ids, dict):
+        ids = [ids["prefix"] + name for name in entry["channel_names"]]
+    assert ids == [str(each) for each in own["id"]]
     assert entry["channel_names"] == [str(each) for each in own["name"]]
     for name, field in (("units", "units"), ("gain", "gain"), ("offset", "offset")):
         values = entry[name] if isinstance(entry[name], list) else [entry[name]] * len(own)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,7 +13,9 @@ from ..cannot_represent import CannotRepresentError
 from .files import Files
 from .streams import Stream, read_streams
 
-_MAX_LENGTH = 240
+_MAX_LENGTH = 400
+_TABLE = re.compile(r"\S+ Details:|^.* Report for .*$|^.* Found:$|^[+|].*[+|]$", re.MULTILINE)
+"""Lines of the tables that NEO puts into messages."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +181,7 @@ def open_recording(reader: Any, files: Files) -> Recording:
 
 def short_reason(error: BaseException) -> str:
     """The reason of an exception, in one line."""
-    text = " ".join(str(error).split()) or type(error).__name__
+    text = " ".join(_TABLE.sub(" ", str(error)).split()) or type(error).__name__
     if isinstance(error, KeyError | IndexError | AttributeError):
         text = f"{type(error).__name__}: {text}"
     return text if len(text) <= _MAX_LENGTH else text[: _MAX_LENGTH - 1] + "…"

@@ -70,7 +70,8 @@ class Stream:
         """One entry of ``streams`` in the ``neo`` attribute of an array.
 
         What all channels have in common is said once, since a probe has hundreds: ``units``, ``gain`` and
-        ``offset`` are lists, or one value for all, and columns that follow each other are a range.
+        ``offset`` are lists, or one value for all, columns that follow each other are a range, and ids that
+        are the names behind a prefix are that prefix.
 
         Parameters
         ----------
@@ -85,7 +86,7 @@ class Stream:
             "columns": _columns(columns),
             "sampling_rate": self.sampling_rate,
             "t_start": t_start,
-            "channel_ids": list(self.channel_ids),
+            "channel_ids": _ids(self.channel_ids, self.channel_names),
             "channel_names": list(self.channel_names),
             "units": _common(self.units),
             "gain": _common(self.gains),
@@ -128,6 +129,13 @@ def _common(values: tuple[Any, ...]) -> Any:
         value == values[0] or (value != value and values[0] != values[0]) for value in values
     )
     return values[0] if is_one else list(values)
+
+
+def _ids(ids: tuple[str, ...], names: tuple[str, ...]) -> Any:
+    """The ids, or the prefix that makes them of the names."""
+    prefix = ids[0].removesuffix(names[0]) if ids else ""
+    is_prefix = bool(ids) and all(each == prefix + name for each, name in zip(ids, names, strict=True))
+    return {"prefix": prefix} if is_prefix else list(ids)
 
 
 def _columns(columns: Sequence[int]) -> Any:

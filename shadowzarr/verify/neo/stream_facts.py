@@ -44,13 +44,17 @@ def difference(wanted: list[dict[str, Any]], given: Any) -> tuple[str, str] | No
         if not isinstance(entry, Mapping):
             return f"a stream {facts['id']!r}", repr(entry)[:80]
         for name, value in facts.items():
-            found = _expanded(name, entry.get(name), len(facts["channel_ids"]))
+            found = _expanded(name, entry.get(name), facts["channel_names"])
             if not _is_same(value, found):
                 return f"{name} of stream {facts['id']!r}: {value!r}", repr(found)
     return None
 
 
-def _expanded(name: str, value: Any, channels: int) -> Any:
+def _expanded(name: str, value: Any, names: list[str]) -> Any:
+    """A value in full, where a short form of it is allowed."""
+    channels = len(names)
+    if name == "channel_ids" and isinstance(value, Mapping) and isinstance(value.get("prefix"), str):
+        return [value["prefix"] + each for each in names]
     if name in _PER_CHANNEL and not isinstance(value, list):
         return [value] * channels
     if name == "columns" and isinstance(value, Mapping):

@@ -54,6 +54,7 @@ def test_references_of_a_recording_are_equal_to_it(raw, mode):
         ("columns", {"start": 0, "stop": 5}),
         ("columns", [0, 1, 2, 3, 5, 4]),
         ("channel_ids", ["0"]),
+        ("channel_ids", {"prefix": "c"}),
         ("channel_names", ["a"] * 6),
         ("sampling_rate", 20001.0),
         ("t_start", "0.0"),

@@ -16,20 +16,18 @@ from ..recording import Recording, Segment, asking_neo
 from ..streams import Stream
 from .channel_blocks import channel_blocks
 
-_COMPUTED = {
-    **dict.fromkeys(
-        ("USB board digital input channel", "USB board digital output channel"),
-        "16 digital channels share each word of the file",
-    ),
-    "Stim channel": "a word of the file holds the current's size and sign apart, among flags",
-}
+_DIGITAL = ("USB board digital input channel", "USB board digital output channel")
 
 
 def stream_array(recording: Recording, segment: Segment, stream: Stream) -> VirtualArray:
     """The channels of one kind."""
-    if stream.name in _COMPUTED:
-        raise CannotRepresentError(f"NEO computes its values: {_COMPUTED[stream.name]}")
     kind = recording.reader.file_format
+    if stream.name in _DIGITAL and kind != "one-file-per-channel":
+        raise CannotRepresentError("NEO computes its values: 16 digital channels share each word of the file")
+    if stream.name == "Stim channel":
+        raise CannotRepresentError(
+            "NEO computes its values: a word of the file holds the current's size and sign, and flags"
+        )
     if kind == "header-attached":
         return _in_blocks(recording, stream)
     with asking_neo():
