@@ -11,9 +11,10 @@ from zarr.core.sync import sync
 from ...errors import OutputError, ShortReadError, UsageError
 from ...formatting import format_bytes
 from ...refs.chunk_index import MISSING
+from ...store.locate import ChunkId, Locator
 from ...store.rfs_store import RfsStore
-from .plan import ArrayPlan, Plan
-from .rewrite import Advance, Counts
+from .plan import ArrayPlan
+from .rewrite import Counts
 from .sweep import BLOCK_BYTES, Coordinates
 from .target import TargetArray
 
@@ -22,20 +23,21 @@ _AT_A_TIME = 64
 
 
 def copy_stored(
-    plan: Plan,
+    store: RfsStore,
     array: ArrayPlan,
     target: TargetArray,
     *,
     present: Container[str],
     verify: bool,
     memory: int,
-    advance: Advance,
 ) -> Counts:
     """Copy the chunks of an array.
 
     Parameters
     ----------
-    plan, array : Plan, ArrayPlan
+    store : RfsStore
+        Gives chunks as they are stored.
+    array : ArrayPlan
         What to copy.
     target : TargetArray
         Where to.
@@ -45,8 +47,6 @@ def copy_stored(
         Whether what is written is read back.
     memory : int
         Bytes to hold at a time.
-    advance : callable
-        Hears how many bytes are done.
 
     Raises
     ------
@@ -56,11 +56,12 @@ def copy_stored(
         When a chunk cannot be read or written.
     """
     counts = Counts()
+    locator = Locator(store.rfs)
     for batch in _batches(array, memory):
-        keys = [plan.key(array.path, at) for at in batch]
+        keys = [locator.key(ChunkId(array.path, at)) for at in batch]
         is_there = [target.key(at) in present for at in batch]
         wanted = [key for key, found in zip(keys, is_there, strict=True) if verify or not found]
-        data = dict(zip(wanted, sync(_read(plan.stored, wanted)), strict=True))
+        data = dict(zip(wanted, sync(_read(store, wanted)), strict=True))
         for at, key, found in zip(batch, keys, is_there, strict=True):
             if not found:
                 target.set_stored(at, data[key])
@@ -70,7 +71,6 @@ def copy_stored(
                 )
             counts.found += found
             counts.written += not found
-        advance(sum(len(each) for each in data.values()))
     return counts
 
 

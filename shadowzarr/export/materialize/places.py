@@ -52,6 +52,8 @@ class Place(ABC):
         Where keys are written meanwhile.
     is_metadata_first : bool
         Whether nodes have to be there before their chunks.
+    is_anywhere : bool
+        Whether other processes, of other machines too, can write to a copy of the store.
     present : container of str
         Keys that an earlier run has written.
     """
@@ -59,6 +61,7 @@ class Place(ABC):
     name: str
     store: Store
     is_metadata_first = False
+    is_anywhere = False
     present: Container[str] = NOTHING
 
     @abstractmethod
@@ -97,6 +100,8 @@ class FolderPlace(Place):
     out : Path
         The folder; must not be there.
     """
+
+    is_anywhere = True
 
     def __init__(self, out: Path) -> None:
         self.name = str(out)
@@ -216,11 +221,14 @@ class StorePlace(Place):
         Written to.
     name : str
         What messages call it.
+    is_anywhere : bool, optional
+        As for `Place`.
     """
 
-    def __init__(self, store: Store, name: str) -> None:
+    def __init__(self, store: Store, name: str, *, is_anywhere: bool = False) -> None:
         self.store = store
         self.name = name
+        self.is_anywhere = is_anywhere
 
     def begin(self, digest: str) -> None:
         """See what is there, and leave a note of what is made."""

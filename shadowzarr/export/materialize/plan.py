@@ -19,10 +19,11 @@ from ...refs.document import Rfs
 from ...refs.extension import NAME, extension_of
 from ...refs.zarr_metadata import chunk_shape_of
 from ...store.chunk_table import HELD, ChunkTable, ChunkTables
-from ...store.locate import ChunkId, Locator
+from ...store.locate import Locator
 from ...store.rfs_store import RfsStore
 from ...store.served_metadata import ServedMetadata
 from .layouts import Layout, checked, is_numeric, rows_of
+from .merging import merge_gap_of
 from .sweep import BLOCK_BYTES, Cut, Shape
 
 _CORE = frozenset(
@@ -92,8 +93,6 @@ class Plan:
         Reads values, as zarr has them.
     stored : RfsStore
         Reads metadata and chunks as they are stored.
-    locator : Locator
-        Names the keys of chunks.
     nodes : dict
         Metadata documents by path, parents first.
     arrays : list of ArrayPlan
@@ -103,13 +102,8 @@ class Plan:
     rfs: Rfs
     store: RfsStore
     stored: RfsStore
-    locator: Locator
     nodes: dict[str, dict[str, Any]]
     arrays: list[ArrayPlan]
-
-    def key(self, path: str, coordinates: Sequence[int]) -> str:
-        """The key of a chunk in the document."""
-        return self.locator.key(ChunkId(path, tuple(coordinates)))
 
 
 def make_plan(rfs: Rfs, layout: Layout, options: Mapping[str, Any]) -> Plan:
@@ -135,18 +129,20 @@ def make_plan(rfs: Rfs, layout: Layout, options: Mapping[str, Any]) -> Plan:
     """
     locator = Locator(rfs)
     nodes = dict(_nodes(rfs, locator))
-    store = RfsStore(rfs, **options)
     tables = ChunkTables(rfs, locator)
+    found = {path: tables.table(path) for path, node in nodes.items() if node["node_type"] == "array"}
+    options = {"merge_gap": merge_gap_of(found.values()), **options}
+    store = RfsStore(rfs, **options)
     arrays = []
     for path, node in nodes.items():
-        if node["node_type"] == "array":
-            plan = _array_plan(path, node, tables.table(path), store, layout)
+        if path in found:
+            plan = _array_plan(path, node, found[path], store, layout)
             nodes[path] = plan.document
             arrays.append(plan)
     extension = extension_of(rfs, lambda location: location)
     if extension is not None:
         nodes[""] = {**nodes[""], NAME: extension}
-    return Plan(rfs, store, RfsStore(rfs, **{**options, "strict_json": True}), locator, nodes, arrays)
+    return Plan(rfs, store, RfsStore(rfs, **{**options, "strict_json": True}), nodes, arrays)
 
 
 def _nodes(rfs: Rfs, locator: Locator) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -44,6 +44,8 @@ class Rewriter:
         The way to go.
     blocks : sequence of tuple, or None
         The blocks that the references have chunks in; None for all of them.
+    rows : range or None
+        Units along the first axis that are written; None for all of them.
     present : container of str
         Keys that an earlier run has written.
     verify : bool
@@ -57,6 +59,7 @@ class Rewriter:
         sweep: Sweep,
         *,
         blocks: Sequence[Coordinates] | None,
+        rows: range | None,
         present: Container[str],
         verify: bool,
         advance: Advance,
@@ -65,6 +68,7 @@ class Rewriter:
         self._target = target
         self._sweep = sweep
         self._blocks = iter(sweep.blocks() if blocks is None else sweep.ordered(blocks))
+        self._rows = rows
         self._known = None if blocks is None else frozenset(blocks)
         self._present = present
         self._verify = verify
@@ -127,16 +131,30 @@ class Rewriter:
 
     def _next(self) -> Coordinates | None:
         with self._lock:
-            return None if self._failure is not None else next(self._blocks, None)
+            if self._failure is not None:
+                return None
+            return next((block for block in self._blocks if self._has_part(block)), None)
+
+    def _has_part(self, block: Coordinates) -> bool:
+        """Whether any of the units that are to be written has a part in a block."""
+        if self._rows is None:
+            return True
+        first = self._sweep.block_region(block)[0]
+        unit = self._sweep.cut.unit[0]
+        return first.start // unit < self._rows.stop and (first.stop - 1) // unit >= self._rows.start
 
     def _do(self, block: Coordinates) -> None:
-        wanted = [unit for unit in self._sweep.units_of(block) if not self._is_done(unit)]
+        wanted = [unit for unit in self._sweep.units_of(block) if self._is_wanted(unit)]
         region = self._sweep.block_region(block)
         if wanted:
             values = self._read(region)
             for unit in wanted:
                 self._put(unit, region, values)
         self._advance(_count(region) * self._sweep.cut.itemsize)
+
+    def _is_wanted(self, unit: Coordinates) -> bool:
+        is_ours = self._rows is None or unit[0] in self._rows
+        return is_ours and not self._is_done(unit)
 
     def _is_done(self, unit: Coordinates) -> bool:
         """Whether an earlier run wrote a unit; with `verify` it is read again, to be compared."""

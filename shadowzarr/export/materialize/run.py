@@ -7,7 +7,8 @@ import json
 import os
 import tempfile
 import threading
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -20,22 +21,23 @@ from ...access.locations import canonical
 from ...access.watched import working_on
 from ...errors import OutputError, ReadError, SourceError, UsageError
 from ...store.load_rfs import load_rfs
+from ...store.served_metadata import parse_by_zarr
 from .buckets import bucket_store
-from .copy_stored import copy_stored
 from .fill import is_plain
+from .jobs import Done, Job, parts_of, run_in_dask, run_job
 from .layouts import Layout, layout_of
 from .places import FolderPlace, Place, SessionPlace, StorePlace, ZipPlace
 from .plan import ArrayPlan, Plan, consolidated, keys_of, make_plan
 from .report import ArrayReport, MaterializeProgress, MaterializeReport, Progress
-from .rewrite import Counts, Rewriter
-from .sweep import Coordinates, Sweep, choose_sweep
-from .target import TargetArray, set_document
+from .sweep import Sweep, choose_sweep
+from .target import set_document
 
 MAX_MEMORY = 2**30
 """Bytes of data that are held at a time, whatever the size of an array."""
 
 _MOST_THREADS = 8
 _LEAST_MEMORY = 2**20
+_PARTS_OF_A_WORKER = 4
 
 
 def materialize(
@@ -47,6 +49,7 @@ def materialize(
     max_memory: int = MAX_MEMORY,
     threads: int | None = None,
     scratch: str | os.PathLike[str] | None = None,
+    client: Any = None,
     progress: Progress | None = None,
     **options: Any,
 ) -> MaterializeReport:
@@ -77,6 +80,9 @@ def materialize(
     scratch : str or path, optional
         A folder for what does not fit into the memory meanwhile; beside the output, or the usual folder of
         temporary files where that is not local.
+    client : distributed.Client, optional
+        Lets workers of Dask do the work, each task with one thread and `max_memory` for itself. They must
+        reach the sources and the output, which is a folder, a zip file or in a bucket.
     progress : callable, optional
         Hears a `MaterializeProgress` now and then.
     **options
@@ -107,9 +113,12 @@ def materialize(
         memory=_checked_memory(max_memory),
         threads=_checked_threads(threads),
         scratch=None if scratch is None else Path(scratch),
+        client=client,
         progress=progress,
     )
     place = _place_of(out)
+    if client is not None and not place.is_anywhere:
+        raise UsageError("workers of Dask cannot write there; out must be a folder, a .zip or s3://")
     with place.held():
         rfs = load_rfs(refs, reader=options.get("reader"))
         plan = make_plan(rfs, layout_of(layout), options)
@@ -136,6 +145,7 @@ class _Settings:
     memory: int
     threads: int
     scratch: Path | None
+    client: Any
     progress: Progress | None
 
 
@@ -164,7 +174,7 @@ def _place_of(out: Any) -> Place:
         )
     location = canonical(out)
     if location.startswith("s3://"):
-        return StorePlace(bucket_store(location), location)
+        return StorePlace(bucket_store(location), location, is_anywhere=True)
     if "://" in location:
         raise UsageError(f"{location} is no place for a store here; expected a folder, a .zip or s3://")
     path = Path(location)
@@ -205,7 +215,7 @@ class _Run:
         try:
             return choose_sweep(
                 array.cut,
-                threads=self._settings.threads,
+                threads=1 if self._settings.client is not None else self._settings.threads,
                 memory=self._settings.memory,
                 can_spill=is_plain(source.dtype),
             )
@@ -219,23 +229,28 @@ class _Run:
         """Write all arrays, and the metadata of all nodes before or after them."""
         if self._place.is_metadata_first:
             self._write_metadata()
-        small = [array for array in self._plan.arrays if self._is_small(array)]
-        reports = dict(self._write_small(small))
-        for array in self._plan.arrays:
-            if array.path not in reports:
-                reports[array.path] = self._write_array(array, self._settings.threads)
+        client = self._settings.client
+        reports = dict(self._write_here() if client is None else self._write_in_dask(client))
         if not self._place.is_metadata_first:
             self._write_metadata()
         return [reports[array.path] for array in self._plan.arrays if not array.is_held]
+
+    def _write_here(self) -> Iterator[tuple[str, ArrayReport]]:
+        small = [array for array in self._plan.arrays if self._is_small(array)]
+        yield from self._write_small(small)
+        names = {array.path for array in small}
+        for array in self._plan.arrays:
+            if array.path not in names:
+                yield array.path, self._write_array(array, self._settings.threads)
 
     def _is_small(self, array: ArrayPlan) -> bool:
         """Whether one thread does an array at once; many of them are then done at the same time."""
         sweep = self._sweeps.get(array.path)
         if sweep is None:
             return len(array.table) <= 1
-        return all(extent <= 1 for extent in sweep.grid) and sweep.nbytes <= self._settings.memory
+        return all(extent <= 1 for extent in sweep.grid)
 
-    def _write_small(self, arrays: Iterable[ArrayPlan]) -> Iterable[tuple[str, ArrayReport]]:
+    def _write_small(self, arrays: Iterable[ArrayPlan]) -> Iterator[tuple[str, ArrayReport]]:
         with ThreadPoolExecutor(self._settings.threads, "shadowzarr-materialize") as pool:
             futures = {array.path: pool.submit(self._write_array, array, 1) for array in arrays}
             try:
@@ -247,52 +262,43 @@ class _Run:
 
     def _write_array(self, array: ArrayPlan, threads: int) -> ArrayReport:
         working_on(f"/{array.path}")
-        target = TargetArray(self._place.store, array.path, array.document, self._place.name)
-        if array.cut is None:
-            counts = copy_stored(
-                self._plan,
-                array,
-                target,
-                present=self._place.present,
-                verify=self._settings.verify,
-                memory=self._settings.memory // self._settings.threads,
-                advance=lambda _: None,
-            )
-        else:
-            counts = self._rewrite(array, target, threads)
+        done = run_job(
+            self._plan.store,
+            self._plan.stored,
+            self._job(array, threads),
+            lambda nbytes: self._progress.advance(array, nbytes),
+        )
         self._progress.finish(array)
-        return self._report(array, target, counts)
+        return _report(array, [done])
 
-    def _rewrite(self, array: ArrayPlan, target: TargetArray, threads: int) -> Counts:
-        sweep = self._sweeps[array.path]
-        sweep = replace(sweep, threads=min(threads, sweep.threads))
-        rewriter = Rewriter(
-            self._source(array),
-            target,
-            sweep,
-            blocks=_present_blocks(array, sweep),
+    def _job(self, array: ArrayPlan, threads: int) -> Job:
+        sweep = self._sweeps.get(array.path)
+        return Job(
+            array=array,
+            sweep=None if sweep is None else replace(sweep, threads=min(threads, sweep.threads)),
+            target=self._place.store,
+            place=self._place.name,
             present=self._place.present,
             verify=self._settings.verify,
-            advance=lambda nbytes: self._progress.advance(array, nbytes),
+            memory=self._settings.memory // threads,
+            scratch=self._settings.scratch or self._place.scratch() or Path(tempfile.gettempdir()),
         )
-        rewriter.run(self._settings.scratch or self._place.scratch() or Path(tempfile.gettempdir()))
-        return rewriter.counts
 
-    def _report(self, array: ArrayPlan, target: TargetArray, counts: Counts) -> ArrayReport:
-        made = target.array
-        return ArrayReport(
-            path=array.path,
-            shape=tuple(made.shape),
-            chunks=tuple(made.chunks),
-            shards=None if made.shards is None else tuple(made.shards),
-            dtype=str(made.dtype),
-            how="copied" if array.cut is None else "rewritten",
-            nbytes=made.nbytes,
-            stored_nbytes=target.stored_nbytes,
-            written=counts.written,
-            found=counts.found,
-            empty=counts.empty,
-        )
+    def _write_in_dask(self, client: Any) -> Iterator[tuple[str, ArrayReport]]:
+        count = _PARTS_OF_A_WORKER * max(1, len(client.scheduler_info(n_workers=-1)["workers"]))
+        jobs = [part for array in self._plan.arrays for part in parts_of(self._job(array, 1), count)]
+        done: dict[str, list[Done]] = {array.path: [] for array in self._plan.arrays}
+        left = Counter(job.array.path for job in jobs)
+
+        def hear(job: Job, what: Done) -> None:
+            done[job.array.path].append(what)
+            left[job.array.path] -= 1
+            if not left[job.array.path]:
+                self._progress.finish(job.array)
+
+        run_in_dask(client, self._plan.store, self._plan.stored, jobs, hear)
+        for array in self._plan.arrays:
+            yield array.path, _report(array, done[array.path])
 
     def _write_metadata(self) -> None:
         nodes = dict(self._plan.nodes)
@@ -303,15 +309,21 @@ class _Run:
                 set_document(self._place.store, path, _dump(nodes[path]), self._place.name)
 
 
-def _present_blocks(array: ArrayPlan, sweep: Sweep) -> list[Coordinates] | None:
-    """The blocks that the references have chunks in; None when they have all chunks."""
-    count = 1
-    for extent in array.table.grid:
-        count *= extent
-    if len(array.table) == count:
-        return None
-    chunks = (tuple(at) for at in array.table.coordinates.tolist())
-    return list({block for at in chunks for block in sweep.blocks_of_chunk(at, array.source_chunk)})
+def _report(array: ArrayPlan, done: Sequence[Done]) -> ArrayReport:
+    made: Any = parse_by_zarr(array.document, array.path)
+    return ArrayReport(
+        path=array.path,
+        shape=tuple(made.shape),
+        chunks=tuple(made.chunks),
+        shards=None if made.shards is None else tuple(made.shards),
+        dtype=str(made.dtype.to_native_dtype()),
+        how="copied" if array.cut is None else "rewritten",
+        nbytes=array.nbytes,
+        stored_nbytes=sum(each.stored_nbytes for each in done),
+        written=sum(each.counts.written for each in done),
+        found=sum(each.counts.found for each in done),
+        empty=sum(each.counts.empty for each in done),
+    )
 
 
 def _dump(document: Mapping[str, Any]) -> bytes:
