@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import zarr
 
 from ...store.rfs_store import RfsStore
@@ -130,7 +131,8 @@ def parts_of(job: Job, count: int) -> Iterator[Job]:
         table = job.array.table
         step = max(_CHUNKS_OF_A_PART, -(-len(table) // count))
         for start in range(0, len(table), step):
-            yield replace(job, array=replace(job.array, table=table.part(slice(start, start + step))))
+            chosen = np.arange(start, min(start + step, len(table)))
+            yield replace(job, array=replace(job.array, table=table.part(chosen)))
         return
     step = _rows_of_a_part(job.sweep, count)
     rows = job.sweep.cut.units[0] if job.sweep.cut.units else 1

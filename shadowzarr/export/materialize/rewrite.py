@@ -141,7 +141,7 @@ class Rewriter:
             return True
         first = self._sweep.block_region(block)[0]
         unit = self._sweep.cut.unit[0]
-        return first.start // unit < self._rows.stop and (first.stop - 1) // unit >= self._rows.start
+        return bool(first.start // unit < self._rows.stop and (first.stop - 1) // unit >= self._rows.start)
 
     def _do(self, block: Coordinates) -> None:
         wanted = [unit for unit in self._sweep.units_of(block) if self._is_wanted(unit)]

@@ -6,7 +6,6 @@ import resource
 import signal
 import subprocess
 import sys
-import time
 import zipfile
 
 import h5py
@@ -16,6 +15,8 @@ import zarr
 from materialized import chunk_files, differences
 
 from shadowzarr import generate_rfs, materialize, write_rfs
+from shadowzarr.access.http_client import RetryPolicy
+from shadowzarr.access.range_reader import DefaultReader
 from shadowzarr.errors import OutputBusyError, OutputError, ReadError, SourceChangedError, UsageError
 from shadowzarr.export.materialize.places import NOTE, FolderPlace
 from shadowzarr.testing import RangeServer
@@ -68,67 +69,50 @@ class TestSession:
             materialize(rfs, repo.readonly_session("main"))
 
 
-@pytest.fixture(scope="module")
-def bucket():
-    server = pytest.importorskip("moto.server")
-    boto3 = pytest.importorskip("boto3")
-    running = server.ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
-    running.start()
-    endpoint = "http://{}:{}".format(*running.get_host_and_port())
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("AWS_ENDPOINT_URL", endpoint)
-        patch.setenv("AWS_REGION", "us-east-1")
-        patch.setenv("AWS_ACCESS_KEY_ID", "a")
-        patch.setenv("AWS_SECRET_ACCESS_KEY", "s")
-        client = boto3.client("s3", endpoint_url=endpoint, region_name="us-east-1")
-        client.create_bucket(Bucket="stores")
-        yield client
-    running.stop()
-
-
 def keys(client, prefix):
-    found = client.list_objects_v2(Bucket="stores", Prefix=prefix).get("Contents", [])
+    found = client.list_objects_v2(Bucket="sources", Prefix=prefix).get("Contents", [])
     return {each["Key"].removeprefix(prefix): each["LastModified"] for each in found}
 
 
 class TestBucket:
-    def test_values(self, bucket, recording):
+    def test_values(self, object_store, recording):
         from shadowzarr.export.materialize.buckets import bucket_store
 
         rfs = generate_rfs(recording)
-        materialize(rfs, "s3://stores/one/out.zarr", layout=cut, verify=True)
-        assert NOTE not in keys(bucket, "one/out.zarr/")
-        assert differences(rfs, opened(bucket_store("s3://stores/one/out.zarr"))) == []
-        with pytest.raises(OutputError, match=r"s3://stores/one/out.zarr is not empty, with"):
-            materialize(rfs, "s3://stores/one/out.zarr")
+        materialize(rfs, "s3://sources/one/out.zarr", layout=cut, verify=True)
+        assert NOTE not in keys(object_store, "one/out.zarr/")
+        assert differences(rfs, opened(bucket_store("s3://sources/one/out.zarr"))) == []
+        with pytest.raises(OutputError, match=r"s3://sources/one/out.zarr is not empty, with"):
+            materialize(rfs, "s3://sources/one/out.zarr")
 
-    def test_after_an_early_end(self, bucket, recording):
+    def test_after_an_early_end(self, object_store, recording):
         """Nothing can be opened, and what was written is not written again."""
         rfs = generate_rfs(recording)
         good = recording.read_bytes()
         recording.write_bytes(good[:-1])
-        with pytest.raises(SourceChangedError, match="stays in s3://stores/two, and the same call goes on"):
-            materialize(rfs, "s3://stores/two", layout=cut)
+        with pytest.raises(SourceChangedError, match="stays in s3://sources/two, and the same call goes on"):
+            materialize(rfs, "s3://sources/two", layout=cut)
         recording.write_bytes(good)
-        interrupted(rfs, "s3://stores/two")
-        before = keys(bucket, "two/")
+        interrupted(rfs, "s3://sources/two")
+        before = keys(object_store, "two/")
         assert NOTE in before
         assert not [key for key in before if key.endswith("zarr.json")]
         with pytest.raises(OutputError, match="from other references, or with another layout"):
-            materialize(rfs, "s3://stores/two")
-        report = materialize(rfs, "s3://stores/two", layout=cut)
-        after = keys(bucket, "two/")
+            materialize(rfs, "s3://sources/two")
+        report = materialize(rfs, "s3://sources/two", layout=cut)
+        after = keys(object_store, "two/")
         assert {key: after[key] for key in before if key != NOTE} == {
             key: value for key, value in before.items() if key != NOTE
         }
-        assert sum(array.found for array in report.arrays) == len(before) - 1
+        found = {array.path: array.found for array in report.arrays}["wave/data"]
+        assert 0 < found == sum(key.startswith("wave/data/") for key in before)
         assert NOTE not in after
 
-    def test_no_such_bucket(self, bucket, recording):
+    def test_no_such_bucket(self, object_store, recording):
         with pytest.raises(OutputError, match="cannot look into s3://nowhere-1/x"):
             materialize(generate_rfs(recording), "s3://nowhere-1/x")
         with pytest.raises(UsageError, match="names no"):
-            materialize(generate_rfs(recording), "s3://stores")
+            materialize(generate_rfs(recording), "s3://sources")
 
 
 class StopHereError(Exception):
@@ -149,40 +133,51 @@ def interrupted(rfs, out):
 
 
 CHILD = """
-import sys
+import os, signal, sys, threading, zipfile
 from shadowzarr import materialize
-print("go", flush=True)
-materialize(sys.argv[1], sys.argv[2], layout=lambda path, array: {"chunks": (50, 3)}, max_memory=2**20)
+
+events, pause, file_count = int(sys.argv[3]), float(sys.argv[4]), int(sys.argv[5])
+seen, packed, pack = [], [], zipfile.ZipFile.write
+
+def end():
+    os.kill(os.getpid(), signal.SIGKILL)
+
+def hear(event):
+    seen.append(event)
+    if len(seen) == events:
+        threading.Timer(pause, end).start() if pause else end()
+
+def packing(self, *arguments):
+    packed.append(arguments)
+    if len(packed) == file_count:
+        end()
+    pack(self, *arguments)
+
+zipfile.ZipFile.write = packing
+cut = {"chunks": (50, 3)}
+materialize(sys.argv[1], sys.argv[2], layout=lambda *_: cut, max_memory=2**20, progress=hear)
 """
 
 
-def test_killed_at_random_moments(tmp_path):
-    """The result is that of an undisturbed run, and nothing opens before."""
+def test_killed_at_several_moments(tmp_path):
+    """Before, while and after chunks are written: nothing opens, and the rest makes the same file."""
     path = tmp_path / "x.h5"
     data = np.random.default_rng(0).integers(-2000, 2000, (5000, 24)).astype("i2")
     with h5py.File(path, "w") as file:
         file.create_dataset("data", data=data, chunks=(70, 24), compression="gzip")
     write_rfs(generate_rfs(path), tmp_path / "refs")
-    out, kills = tmp_path / "out.zip", 0
-    for wait in (0.05, 0.3, 0.1, 0.2, 0.5):
-        child = subprocess.Popen(
-            [sys.executable, "-c", CHILD, str(tmp_path / "refs"), str(out)], stdout=subprocess.PIPE, text=True
-        )
-        assert child.stdout.readline() == "go\n"
-        time.sleep(wait)
-        child.send_signal(signal.SIGKILL)
-        kills += child.wait() == -signal.SIGKILL
-        child.stdout.close()
-        if not out.exists():
-            assert not (tmp_path / "out.zip.partial" / "data" / "zarr.json").exists()
-    assert kills
-    if not out.exists():
-        subprocess.run(
-            [sys.executable, "-c", CHILD, str(tmp_path / "refs"), str(out)],
-            check=True,
-            stdout=subprocess.DEVNULL,
-        )
-    materialize(tmp_path / "refs", tmp_path / "whole", layout=lambda *_: {"chunks": (50, 3)})
+    out, data_there = tmp_path / "out.zip", []
+    for moment in ((1, 0, 0), (4, 0.005, 0), (10**6, 0, 300)):
+        arguments = [tmp_path / "refs", out, *moment]
+        child = subprocess.run([sys.executable, "-c", CHILD, *map(str, arguments)], check=False)
+        assert child.returncode == -signal.SIGKILL
+        assert not out.exists()
+        data_there.append(len(chunk_files(tmp_path / "out.zip.partial" / "data", "data")))
+    assert data_there[0] < data_there[1] < data_there[2] == 800
+    cut = {"chunks": (50, 3)}
+    report = materialize(tmp_path / "refs", out, layout=lambda *_: cut)
+    assert (report.arrays[0].found, report.arrays[0].written) == (800, 0)
+    materialize(tmp_path / "refs", tmp_path / "whole", layout=lambda *_: cut)
     with zipfile.ZipFile(out) as made:
         names = {name: made.read(name) for name in made.namelist()}
     whole = tmp_path / "whole"
@@ -202,11 +197,11 @@ class TestEarlyEnds:
             assert written
             server.log.clear()
             report = materialize(rfs, tmp_path / "out", layout=cut, threads=1, max_memory=2**20)
-            again = sum(request.length for request in server.log)
+            again = server.log.bytes_sent
+            assert differences(rfs, opened(tmp_path / "out")) == []
         by_path = {array.path: array for array in report.arrays}
         assert by_path["wave/data"].found == len(written)
         assert again < recording.stat().st_size
-        assert differences(rfs, opened(tmp_path / "out")) == []
         assert not (tmp_path / PARTIAL).exists()
 
     def test_verification_does_not_trust_what_is_there(self, recording, tmp_path):
@@ -266,8 +261,9 @@ class TestErrors:
     def test_a_source_that_cannot_be_reached(self, recording, tmp_path):
         with RangeServer(recording.parent) as server:
             rfs = generate_rfs(server.url(recording.name))
-        with pytest.raises(ReadError):
-            materialize(rfs, tmp_path / "out")
+        reader = DefaultReader(retries=RetryPolicy(attempts=1))
+        with pytest.raises(ReadError, match="recording.h5.*; what is written so far is in"):
+            materialize(rfs, tmp_path / "out", reader=reader)
         assert not (tmp_path / "out").exists()
 
     def test_a_full_disk(self, recording, tmp_path):
