@@ -16,7 +16,7 @@ from shadowzarr.catalog.tables.query import ask
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
 
-ASSETS = 60
+ASSETS = 30
 
 
 def test_three_nights_over_good_and_bad_assets(prefect_server, tmp_path):
