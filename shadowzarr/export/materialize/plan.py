@@ -131,7 +131,7 @@ def make_plan(rfs: Rfs, layout: Layout, options: Mapping[str, Any]) -> Plan:
     nodes = dict(_nodes(rfs, locator))
     tables = ChunkTables(rfs, locator)
     found = {path: tables.table(path) for path, node in nodes.items() if node["node_type"] == "array"}
-    options = {"merge_gap": merge_gap_of(found.values()), **options}
+    options = {"merge_gap": merge_gap_of(list(found.values())), **options}
     store = RfsStore(rfs, **options)
     arrays = []
     for path, node in nodes.items():
