@@ -12,7 +12,7 @@ from zarr.core.buffer import default_buffer_prototype
 from zarr.core.sync import sync
 from zarr.storage import LocalStore, MemoryStore
 
-from shadowzarr import RfsStore, generate_rfs, write_rfs
+from shadowzarr import RfsStore, generate_rfs, materialize, write_rfs
 from shadowzarr.errors import InvalidReferencesError, MissingDependencyError, UsageError
 from shadowzarr.nwb import decoded, read_nwb
 
@@ -170,6 +170,21 @@ def test_a_zarr_folder(behaviour, compare, tmp_path):
     assert compare(read_nwb(LocalStore(place))) == []
 
 
+@pytest.mark.parametrize("layout", ["default", "ephys", "imaging"])
+def test_a_materialized_store(behaviour, compare, tmp_path, layout):
+    materialize(behaviour[1], tmp_path / "out.zarr", layout=layout, verify=True)
+    assert compare(read_nwb(tmp_path / "out.zarr")) == []
+
+
+def test_materialized_into_icechunk(behaviour, compare, tmp_path):
+    icechunk = pytest.importorskip("icechunk")
+    repo = icechunk.Repository.create(icechunk.local_filesystem_storage(str(tmp_path / "repo")))
+    session = repo.writable_session("main")
+    materialize(behaviour[1], session)
+    session.commit("x")
+    assert compare(read_nwb(repo.readonly_session("main").store)) == []
+
+
 def test_without_nan_the_plain_store_will_do(tmp_path):
     pytest.importorskip("hdmf_zarr")
     from hdmf_zarr import NWBZarrIO
@@ -179,8 +194,11 @@ def test_without_nan_the_plain_store_will_do(tmp_path):
 
     path = write_imaging(tmp_path / "x.nwb")
     store = icechunk_store(tmp_path / "repo", path, generate_rfs(path))
+    materialize(generate_rfs(path), tmp_path / "out.zarr", layout="imaging")
     with NWBHDF5IO(path, "r") as io:
-        assert list(differences(io.read(), NWBZarrIO(store, mode="r").read())) == []
+        original = io.read()
+        for place in (store, tmp_path / "out.zarr"):
+            assert list(differences(original, NWBZarrIO(place, mode="r").read())) == []
 
 
 @pytest.mark.filterwarnings("ignore")  # old files make pynwb and hdmf warn
@@ -192,15 +210,19 @@ def test_without_nan_the_plain_store_will_do(tmp_path):
         "hdmf-zarr/sub_anm00239123_ses_20170627T093549_ecephys_and_ogen.nwb",
     ],
 )
-def test_real_files_out_of_a_repository(name, shared, tmp_path):
+def test_real_files_out_of_other_places(name, shared, tmp_path):
     pytest.importorskip("hdmf_zarr")
     from pynwb import NWBHDF5IO
 
     path = shared / "corpus" / "nwb" / name
-    store = icechunk_store(tmp_path / "repo", path, generate_rfs(path), group="x")
+    rfs = generate_rfs(path)
+    materialize(rfs, tmp_path / "out.zarr", layout="ephys")
+    store = icechunk_store(tmp_path / "repo", path, rfs, group="x")
     with NWBHDF5IO(path, "r") as io:
         has_ids = "object_id" in io._file.attrs
-        assert list(differences(io.read(), read_nwb(store, group="x"), has_ids=has_ids)) == []
+        original = io.read()
+        for place, group in ((store, "x"), (tmp_path / "out.zarr", None)):
+            assert list(differences(original, read_nwb(place, group=group), has_ids=has_ids)) == []
 
 
 def test_places_that_hold_no_nwb_file(behaviour, tmp_path):
