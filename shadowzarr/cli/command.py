@@ -29,7 +29,7 @@ INTERRUPTED: Final = 130
 DEBUG = "--debug"
 _WAITING: Final = logging.getLogger("shadowzarr.waiting")
 VERBS = {
-    "generate": "Write references for an HDF5 or TIFF file.",
+    "generate": "Write references for an HDF5 or TIFF file, or a recording that NEO reads.",
     "info": "Show what references hold, and where its bytes are.",
     "verify": "Compare references with the file that they describe.",
     "convert": "Write references in another form: LINDI's, kerchunk's or ours.",

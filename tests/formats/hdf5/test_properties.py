@@ -17,10 +17,12 @@ from random_hdf5.datasets import Dataset
 from random_hdf5.files import File, files, write_file
 from random_hdf5.types import IS_HEAP
 
+from shadowzarr.errors import DamagedSourceError
 from shadowzarr.formats.hdf5 import dataset_values, in_place
 from shadowzarr.formats.hdf5.generate import generate_rfs
 from shadowzarr.store.open_rfs import open_rfs
 from shadowzarr.verify import verify_rfs
+from shadowzarr.verify.report import Difference
 from shadowzarr.write import write_rfs
 
 PARTS = 8
@@ -68,14 +70,23 @@ def check_file(folder: Path, spec: File, options: dict) -> None:
         for form in ("out.json", "out.shadowzarr"):
             write_rfs(rfs, folder / form)
             report = verify_rfs(folder / form, mode="full")
-            assert report.equal, report.summary()
+            told = {each.path[1:] for each in report.differences if is_told(each, path)}
+            assert len(told) == len(report.differences), report.summary()
             assert {each.path for each in report.left_out} <= set(skipped)
-        compare(path, written, rfs, open_rfs(folder / form), skipped)
+        compare(path, written, rfs, open_rfs(folder / form), skipped, told)
 
 
 def may_be_left_out(name: str, dataset: Dataset) -> bool:
     is_odd = dataset.shape is None and dataset.type.name in IS_HEAP
     return is_odd or dataset.type.may_be_left_out or "\\" in name
+
+
+def is_told(difference: Difference, path: Path) -> bool:
+    """Whether it is a chunk that h5py itself cannot read: plug-ins write such, one behind another.
+
+    References in place are made without reading every chunk, so that only verification finds it.
+    """
+    return difference.kind == "unreadable original" and not is_readable(path, difference.path[1:])
 
 
 def is_readable(path: Path, name: str) -> bool:
@@ -88,15 +99,21 @@ def is_readable(path: Path, name: str) -> bool:
     return True
 
 
-def compare(path: Path, written: dict, rfs: dict, root: object, skipped: dict[str, str]) -> None:
-    """Every array with h5py's values, and every dataset an array, if not left out."""
+def compare(
+    path: Path, written: dict, rfs: dict, root: object, skipped: dict[str, str], told: set[str]
+) -> None:
+    """Every array with h5py's values or an error like h5py's, and every dataset an array, if not left out."""
     found = set()
     nodes = {key.removesuffix("/zarr.json") for key in rfs["refs"] if key.endswith("/zarr.json")}
     with h5py.File(path, "r") as file:
         for name in sorted(nodes):
             if isinstance(file.get(name), h5py.Dataset):
+                found.add(file[name].id)
+                if name in told:
+                    with pytest.raises(DamagedSourceError):
+                        root[name][...]
+                    continue
                 wrong = complaint(file[name], root[name], file)
                 assert not wrong, f"{name}: {wrong}"
-                found.add(file[name].id)
         for name in written:
             assert f"/{name}" in skipped or file[name].id in found, f"{name} is lost"
