@@ -109,7 +109,7 @@ class TestMemory:
 
     def test_large_arrays_in_a_small_memory(self, tmp_path):
         path = tmp_path / "x.h5"
-        data = np.random.default_rng(0).random((4_000_000,))
+        data = np.random.default_rng(0).random((1_500_000,))
         with h5py.File(path, "w") as file:
             file.create_dataset("chunked", data=data, chunks=(20_000,))
             file.create_dataset("one piece", data=data)
