@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import operator
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -257,11 +258,14 @@ def _laid_out(path: str, node: dict[str, Any], array: Any, answer: dict[str, Any
 
 
 def _clipped(chunks: Any, shape: Shape) -> Any:
-    """Chunk edges that are no longer than the array, when they are given as numbers."""
+    """Chunk edges that are no longer than the array, when they are whole numbers above 0."""
     try:
-        return tuple(max(1, min(int(edge), extent)) for edge, extent in zip(chunks, shape, strict=True))
-    except (TypeError, ValueError):
+        edges = [operator.index(edge) for edge in chunks]
+    except TypeError:
         return chunks  # zarr says what is wrong with it
+    if len(edges) != len(shape) or any(edge < 1 for edge in edges):
+        return chunks
+    return tuple(min(edge, max(1, extent)) for edge, extent in zip(edges, shape, strict=True))
 
 
 def _is_same(document: Mapping[str, Any], node: Mapping[str, Any]) -> bool:

@@ -21,6 +21,7 @@ from ...access.locations import canonical
 from ...access.watched import working_on
 from ...errors import OutputError, ReadError, SourceError, UsageError
 from ...store.load_rfs import load_rfs
+from ...store.rfs_store import StoreOptions
 from ...store.served_metadata import parse_by_zarr
 from .buckets import bucket_store
 from .fill import is_plain
@@ -106,8 +107,7 @@ def materialize(
     SourceChangedError, ReadError
         When a source is not the file that was indexed, or cannot be read.
     """
-    if "strict_json" in options:
-        raise UsageError("strict_json means nothing here; the new store has strict JSON")
+    _check_options(options)
     settings = _Settings(
         verify=verify,
         memory=_checked_memory(max_memory),
@@ -149,7 +149,17 @@ class _Settings:
     progress: Progress | None
 
 
+def _check_options(options: Mapping[str, Any]) -> None:
+    if "strict_json" in options:
+        raise UsageError("strict_json means nothing here; the new store has strict JSON")
+    foreign = sorted(set(options) - set(StoreOptions.__annotations__))
+    if foreign:
+        raise UsageError(f"materialize has no option {foreign[0]!r}, and RfsStore has none either")
+
+
 def _checked_memory(memory: int) -> int:
+    if not isinstance(memory, int):
+        raise UsageError(f"max_memory is {memory!r}; expected a number of bytes")
     if memory < _LEAST_MEMORY:
         raise UsageError(f"max_memory is {memory} bytes; expected {_LEAST_MEMORY:,} or more")
     return memory
@@ -158,8 +168,8 @@ def _checked_memory(memory: int) -> int:
 def _checked_threads(threads: int | None) -> int:
     if threads is None:
         return min(_MOST_THREADS, max(2, os.process_cpu_count() or 2))
-    if threads < 1:
-        raise UsageError(f"threads is {threads}; expected 1 or more")
+    if not isinstance(threads, int) or threads < 1:
+        raise UsageError(f"threads is {threads!r}; expected 1 or more")
     return threads
 
 

@@ -225,6 +225,9 @@ class TestWrongLayouts:
             ),
             (lambda *_: {"chunks": (5, 5, 5)}, "the layout of array '/wave/data' is none for zarr"),
             (lambda *_: {"chunks": (10, 10), "shards": (15, 10)}, "the layout of array '/wave/data' is none"),
+            (lambda *_: {"chunks": (0, 4)}, "the layout of array '/wave/data' is none for zarr"),
+            (lambda *_: {"chunks": (-5, 4)}, "the layout of array '/wave/data' is none for zarr"),
+            (lambda *_: {"chunks": (2.5, 4)}, "the layout of array '/wave/data' is none for zarr"),
             (lambda *_: 5, "the layout gives 5 for array '/wave/data'; expected a mapping"),
         ],
     )
@@ -232,6 +235,20 @@ class TestWrongLayouts:
         with pytest.raises(UsageError, match=message.replace("(", r"\(")):
             materialize(generate_rfs(recording), tmp_path / "out", layout=layout)
         assert [path.name for path in tmp_path.iterdir()] == ["recording.h5"]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"verfy": True}, "materialize has no option 'verfy'"),
+        ({"max_memory": "1G"}, "max_memory is '1G'; expected a number of bytes"),
+        ({"threads": 1.5}, "threads is 1.5; expected 1 or more"),
+    ],
+)
+def test_wrong_options(recording, tmp_path, options, message):
+    with pytest.raises(UsageError, match=message):
+        materialize(generate_rfs(recording), tmp_path / "out", **options)
+    assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.parametrize("name", ["../up", "a\\b", "x" * 300, "zarr.json", "a/./b"])
