@@ -36,10 +36,13 @@ async def read_nodes(store: icechunk.IcechunkStore, root: str) -> dict[str, dict
 
 
 async def _members(store: icechunk.IcechunkStore, root: str, groups: list[str]) -> AsyncIterator[str]:
+    """Paths below groups. Of a group named as metadata are, Icechunk lists names twice, and an empty one."""
     for group in groups:
-        async for name in store.list_dir(joined(root, group)):
-            if name != METADATA_NAME:
-                yield joined(group, name)
+        for name in dict.fromkeys([name async for name in store.list_dir(joined(root, group))]):
+            path = joined(group, name)
+            is_node = name != METADATA_NAME or await _metadata(store, joined(root, path)) is not None
+            if name and is_node:
+                yield path
 
 
 async def read_above(store: icechunk.IcechunkStore, root: str) -> dict[str, dict[str, Any]]:

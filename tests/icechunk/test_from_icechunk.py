@@ -154,3 +154,16 @@ def test_arrays_in_several_files(tmp_path):
     assert rfs["indexes"]["a"]["url"] == str(tmp_path / "one")
     assert sum(key.startswith("a/c/") for key in rfs["refs"]) == 100
     assert open_rfs(rfs)["a"][:].tolist() == [n % 251 for n in range(1300)]
+
+
+def test_nodes_that_are_named_as_metadata_are(tmp_path):
+    path = tmp_path / "x.h5"
+    with h5py.File(path, "w") as file:
+        file["zarr.json"] = np.arange(3000)
+        file.create_group("g/zarr.json")["c"] = np.arange(2000)
+    repo = open_repository(tmp_path / "r", [path.as_uri()])
+    writing = repo.writable_session("main")
+    rfs = generate_rfs(path)
+    rfs_to_icechunk(rfs, writing)
+    again = icechunk_to_rfs(writing)
+    assert again["refs"].keys() == rfs["refs"].keys()
