@@ -49,11 +49,11 @@ def check_text(value: Any, argument: str, path: str | None = None) -> str:
     return value
 
 
-def check_url(url: Any, path: str) -> str:
-    """A URL, or path, of a file."""
+def check_url(url: Any, what: str) -> str:
+    """A URL, or path, of a file; names that are no UTF-8 are fine until a document with them is written."""
     if not isinstance(url, str) or not url:
-        raise UsageError(f"url of array {path!r} is {_shown(url)}; expected a URL or path")
-    return check_text(url, "url", path)
+        raise UsageError(f"url of {what} is {_shown(url)}; expected a URL or path")
+    return url
 
 
 def checked_attributes(attributes: Any, path: str) -> Mapping[str, Any]:

@@ -133,7 +133,7 @@ class ChunkBuilder(NodeBuilder):
         checks.check_index(index, array.grid, path)
         if array.index is not None:
             raise UsageError(f"array {path!r} has a chunk index already; it names one file")
-        array.index = {"url": checks.check_url(url, path), "index": index}
+        array.index = {"url": checks.check_url(url, f"array {path!r}"), "index": index}
 
     def add_strided_chunks(
         self,
@@ -298,5 +298,5 @@ class ChunkBuilder(NodeBuilder):
         array.selection = checks.checked_selection(array, record_size, keep, path)
 
     def _url(self, url: Any, path: str) -> str:
-        self._parts.urls[checks.check_url(url, path)] = None
+        self._parts.urls[checks.check_url(url, f"array {path!r}")] = None
         return str(url)

@@ -53,7 +53,7 @@ class RfsBuilder(ChunkBuilder):
         linked : bool, optional
             Whether it is not described itself, but holds values of a file that is.
         """
-        checks.check_text(url, "url of a source")
+        checks.check_url(url, "a source")
         if etag is not None:
             checks.check_text(etag, f"etag of the source {url!r}")
         if size is None:
