@@ -29,7 +29,7 @@ def install(folder: Path, what: str, *options: str) -> Path:
         shutil.copy(ROOT / name, source / name)
     venv.create(folder / "env", with_pip=True)
     programs = folder / "env" / "bin"
-    run(programs / "pip", "install", "-q", "-c", CONSTRAINTS, *options, f"{source}{what}")
+    run(programs / "pip", "install", "-q", "--no-compile", "-c", CONSTRAINTS, *options, f"{source}{what}")
     return programs
 
 
