@@ -15,10 +15,12 @@ from shadowzarr.export.materialize.jobs import run_in_dask
 
 distributed = pytest.importorskip("distributed")
 
+pytestmark = pytest.mark.xdist_group("dask")  # one cluster is enough
+
 
 @pytest.fixture(scope="module")
 def client():
-    options = {"n_workers": 2, "threads_per_worker": 1, "processes": True, "dashboard_address": None}
+    options = {"n_workers": 2, "threads_per_worker": 1, "processes": True, "dashboard_address": ":0"}
     with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as client:
         yield client
 
