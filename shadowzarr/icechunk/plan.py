@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..errors import InvalidReferencesError, UnsupportedError, UsageError
+from ..errors import UnsupportedError, UsageError
 from ..formatting import format_count
-from ..refs.chunk_key import METADATA_NAME
 from ..refs.document import Rfs
 from ..refs.extension import NAME, extension_of
 from ..store.chunk_table import ChunkTable, ChunkTables
 from ..store.locate import ChunkId, Locator
 from ..store.rfs_store import RfsStore
-from ..store.served_metadata import ServedMetadata
 from ..store.split_chunks import FileSizes, split
+from ..store.stored_nodes import stored_nodes
 from .locations import Checksum, UrlFor, checksum_of, chunk_url
 
 _KEYS = {"name": "default", "configuration": {"separator": "/"}}
@@ -136,19 +134,12 @@ def make_plan(rfs: Rfs, *, url_for: UrlFor | None, copy_selections: bool) -> Pla
 
 
 def _nodes(rfs: Rfs, locator: Locator) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Metadata as they are stored: strict JSON, and no codec or key encoding that only our store serves."""
-    served = ServedMetadata(locator, strict_json=True)
-    if METADATA_NAME not in rfs["refs"]:
-        raise InvalidReferencesError(f"the references have no {METADATA_NAME} at their root")
-    keys = (key for key in rfs["refs"] if key == METADATA_NAME or key.endswith(f"/{METADATA_NAME}"))
-    for key in sorted(keys, key=lambda key: key.count("/")):
-        path = "" if key == METADATA_NAME else key.removesuffix(f"/{METADATA_NAME}")
-        if key != METADATA_NAME and not _is_name(path):
+    """Metadata as they are stored, with keys of chunks as Icechunk knows them."""
+    for path, metadata in stored_nodes(rfs, locator):
+        if path and not _is_name(path):
             raise UnsupportedError(f"Icechunk takes no node that is named {'/' + path!r}")
-        metadata: dict[str, Any] = json.loads(served.get(key) or b"{}")
-        metadata.pop("consolidated_metadata", None)
         if metadata["node_type"] == "array":
-            metadata["chunk_key_encoding"] = _KEYS  # the one that Icechunk knows
+            metadata["chunk_key_encoding"] = _KEYS
         yield path, metadata
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import math
 import os
 from collections.abc import Mapping
@@ -20,14 +19,13 @@ from zarr.core.sync import sync
 
 from ..errors import InvalidReferencesError, UnsupportedError
 from ..formatting import format_count
-from ..refs.chunk_key import METADATA_NAME
 from ..refs.document import Rfs
 from ..store.chunk_table import ChunkTables
 from ..store.load_rfs import load_rfs
 from ..store.locate import ChunkId, Locator
 from ..store.rfs_store import RfsStore
-from ..store.served_metadata import ServedMetadata
 from ..store.split_chunks import FileSizes, SplitChunks, split
+from ..store.stored_nodes import stored_nodes
 from ..store.xarray_spelling import spelled_for_xarray
 from .locations import UrlFor, manifest_path
 from .registry import registry_for
@@ -114,7 +112,6 @@ class _Making:
     def __init__(self, rfs: Rfs, url_for: UrlFor | None, selected: set[str]) -> None:
         self._rfs = rfs
         self._locator = Locator(rfs)
-        self._served = ServedMetadata(self._locator, strict_json=True)
         self._store = RfsStore(rfs, strict_json=True)
         self._tables = ChunkTables(rfs, self._locator)
         self._url_for = url_for
@@ -122,22 +119,18 @@ class _Making:
         self.urls: dict[int, str] = {}
 
     def group(self) -> ManifestGroup:
-        if METADATA_NAME not in self._rfs["refs"]:
-            raise InvalidReferencesError(f"the references have no {METADATA_NAME} at their root")
-        documents = {key: self._document(key) for key in self._rfs["refs"] if _is_metadata(key)}
-        if documents[METADATA_NAME]["node_type"] != "group":
+        nodes: dict[str, _Node] = {}
+        for path, document in stored_nodes(self._rfs, self._locator):
+            self._add(path, document, nodes)
+        return _built("", nodes)
+
+    def _add(self, path: str, document: dict[str, Any], nodes: dict[str, _Node]) -> None:
+        parent, _, name = path.rpartition("/")
+        if not path and document["node_type"] != "group":
             raise UnsupportedError(
                 "the root of the references is an array; a manifest store begins with a group"
             )
-        nodes: dict[str, _Node] = {}
-        for key in sorted(documents, key=lambda key: key.count("/")):
-            path = key.removesuffix(METADATA_NAME).rstrip("/")
-            self._add(path, key, documents[key], nodes)
-        return _built("", nodes)
-
-    def _add(self, path: str, key: str, document: dict[str, Any], nodes: dict[str, _Node]) -> None:
-        parent, _, name = path.rpartition("/")
-        if key != METADATA_NAME and parent not in nodes:
+        if path and parent not in nodes:
             raise InvalidReferencesError(
                 f"the references have {path!r} and no group {'/' + parent!r} above it"
             )
@@ -145,13 +138,8 @@ class _Making:
             nodes[parent].arrays[name] = self._array(path, document)
             return
         nodes[path] = _Node(dict(document.get("attributes") or {}), {}, {})
-        if key != METADATA_NAME:
+        if path:
             nodes[parent].groups[name] = path
-
-    def _document(self, key: str) -> dict[str, Any]:
-        document: dict[str, Any] = json.loads(self._served.get(key) or b"{}")
-        document.pop("consolidated_metadata", None)
-        return document
 
     def _array(self, path: str, document: dict[str, Any]) -> ManifestArray:
         layout = self._locator.layout(path)
@@ -205,10 +193,6 @@ class _Making:
         if data is None:
             raise InvalidReferencesError(f"chunk {at} of array {'/' + path!r} is gone from the references")
         return data.to_bytes()
-
-
-def _is_metadata(key: str) -> bool:
-    return key == METADATA_NAME or key.endswith(f"/{METADATA_NAME}")
 
 
 def _built(path: str, nodes: Mapping[str, _Node]) -> ManifestGroup:

@@ -3,10 +3,11 @@
 from dataclasses import replace
 
 import pytest
+from records_by_hand import record_of
 
 from shadowzarr.catalog.estimate import LIKE_IT, Prices, cost_by_size, earlier_costs, estimate_plan
 from shadowzarr.catalog.plan import SelectionRules, make_plan, record_key
-from shadowzarr.catalog.records import IndexRecord, StageTime, write_record
+from shadowzarr.catalog.records import StageTime, write_record
 
 
 def etag(number: int) -> str:
@@ -34,25 +35,13 @@ def put_record(layout, asset):
     def put(number, *, size, requests, seconds=2.0, **changes):
         done = replace(asset, path=f"done/{number}.nwb", etag=etag(number), size=size)
         key = record_key(done, layout.options)
-        record = IndexRecord(
-            **{
-                "asset_id": done.asset_id,
-                "dandiset": done.dandiset,
-                "version": done.version,
-                "path": done.path,
-                "etag": done.etag,
-                "size": size,
-                "url": "",
-                "options": {},
-                "options_digest": key.options_digest,
-                "format_version": 1,
-                "outcome": "indexed",
-                "references_bytes": size // 10,
-                "statistics": {"requests": requests, "bytes_read": 1000 * requests},
-                "stages": [StageTime("index", "", seconds)],
-            }
-            | changes
-        )
+        values = {
+            "options_digest": key.options_digest,
+            "references_bytes": size // 10,
+            "statistics": {"requests": requests, "bytes_read": 1000 * requests},
+            "stages": [StageTime("index", "", seconds)],
+        }
+        record = record_of(done, **(values | changes))
         path = layout.record_path(done, key, record.outcome)
         write_record(record, path, scratch=layout.staging)
 

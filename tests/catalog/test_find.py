@@ -1,10 +1,11 @@
 """Results are found by identifier, path and ETag."""
 
 import pytest
+from records_by_hand import record_of
 
 from shadowzarr.catalog.find import find_records
 from shadowzarr.catalog.layout import RecordKey
-from shadowzarr.catalog.records import IndexRecord, write_record
+from shadowzarr.catalog.records import write_record
 from shadowzarr.errors import UsageError
 
 
@@ -14,19 +15,7 @@ def output(layout, asset):
 
     long = replace(asset, path=f"sub-2/{'x' * 200}.nwb", asset_id=asset.asset_id.replace("0", "7"))
     for each in (asset, long, replace(asset, version="0.240101.1200")):
-        record = IndexRecord(
-            asset_id=each.asset_id,
-            dandiset=each.dandiset,
-            version=each.version,
-            path=each.path,
-            etag=each.etag,
-            size=each.size,
-            url=each.download_url,
-            options={},
-            options_digest="0123456789ab",
-            format_version=1,
-            outcome="indexed",
-        )
+        record = record_of(each)
         key = RecordKey(each.asset_id, each.etag, "0123456789ab", 1)
         write_record(record, layout.record_path(each, key, "indexed"), scratch=layout.staging)
     return layout.folder

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from records_by_hand import record_of
 
 from shadowzarr.builder import RfsBuilder
 from shadowzarr.catalog import publish
@@ -31,18 +32,17 @@ def references(seed: int):
     return builder.build()
 
 
-def record_of(asset, layout, outcome="indexed") -> IndexRecord:
+def keyed_record(asset, layout, outcome="indexed") -> IndexRecord:
     key = record_key(asset, layout.options)
-    return IndexRecord(
-        asset.asset_id, asset.dandiset, asset.version, asset.path, asset.etag, asset.size, "u", {},
-        key.options_digest, key.format_version, outcome,
-    )  # fmt: skip
+    return record_of(
+        asset, options_digest=key.options_digest, format_version=key.format_version, outcome=outcome
+    )
 
 
 def put(layout, asset, seed: int) -> None:
     write_rfs(references(seed), layout.staged_references(asset))
     publish.publish_references(layout, asset)
-    publish.finish_asset(layout, asset, record_of(asset, layout))
+    publish.finish_asset(layout, asset, keyed_record(asset, layout))
 
 
 def tree(folder: Path) -> dict[str, bytes]:
@@ -57,7 +57,7 @@ def test_references_and_record_appear_and_staging_goes(layout, asset):
     assert final == layout.references_path(asset)
     assert files == sum(path.is_file() for path in final.rglob("*"))
     assert nbytes == sum(path.stat().st_size for path in final.rglob("*") if path.is_file())
-    publish.finish_asset(layout, asset, record_of(asset, layout))
+    publish.finish_asset(layout, asset, keyed_record(asset, layout))
     assert not layout.staging_folder(asset).exists()
     assert len(publish.records_beside(layout.place(asset))) == 1
     assert set(load_rfs(final)["indexes"]) == {"a", "b"}
@@ -88,7 +88,7 @@ def test_a_failure_leaves_earlier_references_and_their_record(layout, asset):
     before = tree(layout.folder / "dandisets")
     changed = replace(asset, etag="0" * 32 + "-1")
     write_rfs(references(1), layout.staged_references(changed))
-    publish.finish_failed(layout, changed, record_of(changed, layout, "failed"))
+    publish.finish_failed(layout, changed, keyed_record(changed, layout, "failed"))
     after = tree(layout.folder / "dandisets")
     assert {name: after[name] for name in before} == before
     assert [name for name in after if name not in before and ".failed." in name] == list(
@@ -101,7 +101,7 @@ def test_a_failure_leaves_earlier_references_and_their_record(layout, asset):
 def test_one_failed_record_at_most(layout, asset):
     for etag in ("0" * 32 + "-1", "1" * 32 + "-1"):
         changed = replace(asset, etag=etag)
-        publish.finish_failed(layout, changed, record_of(changed, layout, "failed"))
+        publish.finish_failed(layout, changed, keyed_record(changed, layout, "failed"))
     assert len(publish.records_beside(layout.place(asset))) == 1
 
 

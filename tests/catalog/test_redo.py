@@ -5,6 +5,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from records_by_hand import record_of
 
 from shadowzarr import errors
 from shadowzarr.catalog.libraries import library_versions
@@ -50,17 +51,8 @@ def test_foreign_errors_are_faults_of_the_library_but_for_the_machines():
 
 @pytest.fixture
 def record(asset) -> IndexRecord:
-    return IndexRecord(
-        asset_id=asset.asset_id,
-        dandiset=asset.dandiset,
-        version=asset.version,
-        path=asset.path,
-        etag=asset.etag,
-        size=asset.size,
-        url=asset.download_url,
-        options={},
-        options_digest="0123456789ab",
-        format_version=1,
+    return record_of(
+        asset,
         outcome="failed",
         error=ErrorSummary("index", "NotHDF5Error", "it is text", permanent=True),
         stages=[StageTime("record", "2026-03-02T09:30:00.000Z", 0.0)],

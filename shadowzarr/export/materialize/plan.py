@@ -14,7 +14,7 @@ import zarr
 from zarr.core.buffer import default_buffer_prototype
 from zarr.storage import MemoryStore
 
-from ...errors import InvalidReferencesError, ShadowzarrError, UnsupportedError, UsageError
+from ...errors import ShadowzarrError, UnsupportedError, UsageError
 from ...refs.chunk_key import METADATA_NAME, metadata_key
 from ...refs.document import Rfs
 from ...refs.extension import NAME, extension_of
@@ -22,7 +22,7 @@ from ...refs.zarr_metadata import chunk_shape_of
 from ...store.chunk_table import HELD, ChunkTable, ChunkTables
 from ...store.locate import Locator
 from ...store.rfs_store import RfsStore
-from ...store.served_metadata import ServedMetadata
+from ...store.stored_nodes import stored_nodes
 from .layouts import Layout, checked, is_numeric, rows_of
 from .merging import merge_gap_of
 from .sweep import BLOCK_BYTES, Cut, Shape
@@ -129,7 +129,9 @@ def make_plan(rfs: Rfs, layout: Layout, options: Mapping[str, Any]) -> Plan:
         When the document does not fit together.
     """
     locator = Locator(rfs)
-    nodes = dict(_nodes(rfs, locator))
+    nodes = dict(stored_nodes(rfs, locator))
+    for path in filter(None, nodes):
+        _check_name(path)
     tables = ChunkTables(rfs, locator)
     found = {path: tables.table(path) for path, node in nodes.items() if node["node_type"] == "array"}
     options = {"merge_gap": merge_gap_of(list(found.values())), **options}
@@ -144,21 +146,6 @@ def make_plan(rfs: Rfs, layout: Layout, options: Mapping[str, Any]) -> Plan:
     if extension is not None:
         nodes[""] = {**nodes[""], NAME: extension}
     return Plan(rfs, store, RfsStore(rfs, **{**options, "strict_json": True}), nodes, arrays)
-
-
-def _nodes(rfs: Rfs, locator: Locator) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Metadata as they are stored: strict JSON, and no codec or key encoding that only our store serves."""
-    served = ServedMetadata(locator, strict_json=True)
-    if METADATA_NAME not in rfs["refs"]:
-        raise InvalidReferencesError(f"the references have no {METADATA_NAME} at their root")
-    keys = (key for key in rfs["refs"] if key == METADATA_NAME or key.endswith(f"/{METADATA_NAME}"))
-    for key in sorted(keys, key=lambda key: key.count("/")):
-        path = key.removesuffix(METADATA_NAME).rstrip("/")
-        if key != METADATA_NAME:
-            _check_name(key.removesuffix(f"/{METADATA_NAME}"))
-        metadata: dict[str, Any] = json.loads(served.get(key) or b"{}")
-        metadata.pop("consolidated_metadata", None)
-        yield path, metadata
 
 
 def _check_name(path: str) -> None:

@@ -7,10 +7,12 @@ from typing import Any
 
 import numpy as np
 import tifffile
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from tiff_reading import assert_same
 
+UNWRITABLE = (ValueError, RuntimeError, KeyError)
+"""What comes of samples that no codec takes: from tifffile, from imagecodecs, and from a table of sizes."""
 EXAMPLES = int(os.environ.get("TIFF_EXAMPLES", "40"))
 COMPRESSIONS = (
     None,
@@ -64,7 +66,7 @@ def written(path: Path, values: np.ndarray, options: dict[str, Any]) -> bool:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 tifffile.imwrite(path, values, **{**options, "predictor": predictor})
-        except Exception:
+        except UNWRITABLE:
             continue
         return True
     return False
@@ -76,6 +78,6 @@ def test_references_give_what_tifffile_gives(
     tmp_path_factory: Any, file: tuple[np.ndarray, dict[str, Any]]
 ) -> None:
     path = tmp_path_factory.mktemp("tiff") / "file.tif"
-    if written(path, *file):
-        back = assert_same(path)
-        assert not back.skipped()
+    assume(written(path, *file))  # hypothesis fails when too few can be
+    back = assert_same(path)
+    assert not back.skipped()
