@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from shadowzarr.access import archives, http_client
+from shadowzarr.access import archives, http_client, obstore_transport
 from shadowzarr.access.http_client import RetryPolicy
 from shadowzarr.access.range_reader import DefaultReader
 from shadowzarr.testing import RangeServer
@@ -131,3 +131,11 @@ def standin(tmp_path, content):
     with ArchiveServer(archive) as running:
         archives.register_archive(running.api_url, name="standin", key_env="STANDIN_API_KEY")
         yield Standin(running, content, open_asset, embargoed)
+
+
+@pytest.fixture(params=["fast", "slow"])
+def either(request, reader, monkeypatch):
+    """A reader by each of the two transports."""
+    if request.param == "slow":
+        monkeypatch.setitem(obstore_transport._process, "is_forked", True)
+    return reader

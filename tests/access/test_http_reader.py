@@ -2,15 +2,10 @@
 
 import asyncio
 import logging
-import multiprocessing
-import os
-import pickle
 import socket
-import threading
-import warnings
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from range_reading import ONE, WANTED, awaited, cut, read
 
 from shadowzarr.access import http_client, obstore_transport
 from shadowzarr.access.http_client import RetryPolicy
@@ -29,30 +24,6 @@ from shadowzarr.errors import (
 from shadowzarr.refs.byte_range import FileRange
 from shadowzarr.testing import Fault, RangeServer
 from shadowzarr.testing.http_messages import Response
-
-WANTED = [FileRange(i * 900, 500) for i in range(100)]
-ONE = [FileRange(1000, 500)]
-
-
-@pytest.fixture(params=["fast", "slow"])
-def either(request, reader, monkeypatch):
-    """A reader by each of the two transports."""
-    if request.param == "slow":
-        monkeypatch.setitem(obstore_transport._process, "is_forked", True)
-    return reader
-
-
-def cut(content, ranges):
-    return [content[r.offset : r.stop] for r in ranges]
-
-
-def read(reader, url, ranges, **options):
-    return [bytes(part) for part in reader.read(url, ranges, **options)]
-
-
-async def awaited(reader, url, ranges, **options):
-    return [bytes(part) for part in await reader.read_async(url, ranges, **options)]
-
 
 # what is right
 
@@ -426,68 +397,6 @@ def test_no_query_in_errors_their_causes_or_logs(either, server, url, fault, cap
         error = error.__cause__ or error.__context__
     assert "SECRET" not in "".join(chain)
     assert "SECRET" not in caplog.text
-
-
-# threads, processes
-
-
-def test_many_threads(either, url, content):
-    with ThreadPoolExecutor(16) as threads:
-        results = list(threads.map(lambda wanted: read(either, url, [wanted])[0], WANTED * 3))
-    assert results == cut(content, WANTED * 3)
-
-
-def test_threads_that_each_read_many_ranges(reader, url, content):
-    with ThreadPoolExecutor(8) as threads:
-        results = list(threads.map(lambda _: read(reader, url, WANTED), range(8)))
-    assert all(result == cut(content, WANTED) for result in results)
-
-
-def test_it_is_pickled_without_connections(reader, url, content):
-    reader.read(url, WANTED)
-    again = pickle.loads(pickle.dumps(reader))
-    assert read(again, url, WANTED) == cut(content, WANTED)
-
-
-def test_after_fork(reader, url, content):
-    """obstore hangs there; the child must not even try."""
-    assert read(reader, url, WANTED) == cut(content, WANTED)
-    assert run_forked(lambda: read(reader, url, WANTED) == cut(content, WANTED))
-    assert run_forked(lambda: asyncio.run(awaited(reader, url, WANTED)) == cut(content, WANTED))
-    assert read(reader, url, WANTED) == cut(content, WANTED)  # and the parent goes on
-
-
-def test_after_fork_while_another_thread_reads(reader, server, url, content):
-    server.effects.latency = 0.05
-    busy = threading.Thread(target=reader.read, args=(url, WANTED))
-    busy.start()
-    assert run_forked(lambda: read(reader, url, ONE) == cut(content, ONE))
-    busy.join()
-
-
-def test_a_spawned_process(reader, url, content):
-    with multiprocessing.get_context("spawn").Pool(1) as pool:
-        parts = pool.apply(read_elsewhere, (pickle.dumps(reader), url, ONE))
-    assert parts == (cut(content, ONE), True)
-
-
-def read_elsewhere(pickled, url, ranges):
-    return read(pickle.loads(pickled), url, ranges), obstore_transport.is_usable()
-
-
-def run_forked(check):
-    """Whether a check holds in a forked child; False when it raises, hangs or says no."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # Python warns of forking while threads run: that is what is tried
-        child = os.fork()
-    if child == 0:
-        status = 1
-        try:
-            status = 0 if check() else 1
-        finally:
-            os._exit(status)
-    _, status = os.waitpid(child, 0)
-    return status == 0
 
 
 def server_etag(server):

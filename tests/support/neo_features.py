@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import hdf5_recordings_by_hand as hdf5_hand
 import intan_by_hand as intan
 import recordings_by_hand as hand
 
@@ -102,7 +103,7 @@ FEATURES = (
         ("samples that do not fill a record", {"channels": 3, "sectors": 5}),
         ("a last record that is cut short", {"cut": 100}, "cut short"),
     ),
-    *_of("Maxwell", "Maxwell", hand.maxwell,
+    *_of("Maxwell", "Maxwell", hdf5_hand.maxwell,
         ("not compressed; channels first, transposed to time first",),
         ("two wells behind gzip", {"wells": 2, **GZIP}),
         ("not chunked", {"chunks": None}),
@@ -150,11 +151,11 @@ FEATURES = (
         ("cut short", {"cut": 100}, "not EDF(+) or BDF(+) compliant"),
     ),
     *_of("BDF", "EDF", hand.bdf, ("samples of 24 bits", {}, "24 bits")),
-    *_of("MEArec", "MEArec", hand.mearec,
+    *_of("MEArec", "MEArec", hdf5_hand.mearec,
         ("not compressed",),
         ("behind gzip", GZIP),
     ),
-    *_of("Biocam", "Biocam", hand.biocam,
+    *_of("Biocam", "Biocam", hdf5_hand.biocam,
         ("version 3, frames", {"version": 100, "chunk": 50}),
         ("version 3, flat, chunks of whole frames", {}),
         ("version 3, flat, not chunked", {"chunk": 0}),
