@@ -153,6 +153,7 @@ def _only_source(rfs: Rfs) -> str:
     sources = [url for url, entry in rfs.get("sources", {}).items() if not entry.get("linked")]
     if len(sources) != 1:
         raise UsageError(
-            f"the references name {len(sources)} source files; say which file to compare with (against)"
+            f"the references name {len(sources)} source files; say which to compare with: --against FILE, or "
+            "against= in Python, which takes arrays by their paths too"
         )
     return sources[0]

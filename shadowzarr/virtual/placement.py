@@ -6,6 +6,7 @@ import itertools
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -31,7 +32,8 @@ def place(
     pieces : iterable of Piece
         Where its chunks are.
     sources : mapping
-        What is known of files, by their URLs; those that are used are recorded.
+        What is known of files, by their URLs; those that are used are recorded. Of any other local file that
+        is there its size is, so that a reader notices when it is replaced.
     """
     tables: list[Listed] = []
     urls: dict[str, None] = {}
@@ -48,9 +50,19 @@ def place(
                 _add_spaced(builder, path, part)
     urls |= _add_tables(builder, path, tables)
     for url in urls:
-        entry = sources.get(url)
+        entry = sources.get(url) or _at_hand(url)
         if entry is not None:
             builder.add_source(url, entry["size"], entry.get("etag"), linked=entry.get("linked", False))
+
+
+def _at_hand(url: str) -> SourceEntry | None:
+    """What is known of a local file; nothing of one that is elsewhere, or not there yet."""
+    if "://" in url or url.startswith("file:"):
+        return None
+    try:
+        return {"size": Path(url).stat().st_size}
+    except (OSError, ValueError):
+        return None
 
 
 def _even_parts(piece: Spaced) -> Iterator[Spaced | Listed]:

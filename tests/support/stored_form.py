@@ -32,7 +32,7 @@ class Stored:
             return self._attribute(attributes)
         path = next((name for name in self._nodes if name == "x" or name.endswith("/x")), None)
         if path is None:
-            return "an entry of `_LINKS` of the group", "hdmf-zarr, shadowzarr"
+            return "an entry of `_LINKS` of the group", "hdmf-zarr; `to_hdf5` makes links of them again"
         return self._node(path)
 
     def _attribute(self, attributes: dict[str, Any]) -> tuple[str, str]:

@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from shadowzarr import RfsBuilder, open_rfs
-from shadowzarr.errors import NeedsDataError, OutOfRangeError, UsageError
+from shadowzarr import RfsBuilder, open_rfs, write_rfs
+from shadowzarr.errors import NeedsDataError, OutOfRangeError, SourceChangedError, UsageError
 from shadowzarr.virtual import VirtualArray, stack
 
 
@@ -25,6 +25,29 @@ def test_the_example_of_the_documentation(raw, built, read):
     np.testing.assert_array_equal(read(neural), raw.values[:, :9])
     np.testing.assert_array_equal(read(sync), raw.values[:, 9])
     np.testing.assert_array_equal(read(neural[:60]), raw.values[:60, :9])
+
+
+@pytest.mark.parametrize("change", [b"xx", -200])
+def test_a_file_that_was_replaced_is_noticed(tmp_path, change):
+    path, out = tmp_path / "x.bin", tmp_path / "out"
+    path.write_bytes(np.arange(200, dtype="<i2").tobytes())
+    builder = RfsBuilder()
+    VirtualArray.contiguous(str(path), shape=[100, 2], dtype="int16", chunk_shape=[10, 2]).add_to(
+        builder, "a"
+    )
+    write_rfs(builder.build(), out)
+    assert open_rfs(out)["a"][3].tolist() == [6, 7]
+    stored = path.read_bytes()
+    path.write_bytes(change + stored if isinstance(change, bytes) else stored[:change])
+    with pytest.raises(SourceChangedError):
+        open_rfs(out)["a"][3]
+
+
+def test_files_that_are_elsewhere_or_not_there_yet_have_no_size(tmp_path):
+    builder = RfsBuilder()
+    for name, url in (("a", "https://host/x.bin"), ("b", str(tmp_path / "later.bin"))):
+        VirtualArray.contiguous(url, shape=[4], dtype="int16").add_to(builder, name)
+    assert "sources" not in builder.build()
 
 
 def test_what_it_is(raw):
