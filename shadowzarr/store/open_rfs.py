@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import Any, Unpack
+from typing import Any, Unpack, get_args
 
 import zarr
 from zarr.core.group import GroupMetadata
 from zarr.storage import StorePath
 
-from ..errors import InvalidReferencesError
+from ..errors import InvalidReferencesError, UsageError
 from ..refs.chunk_key import METADATA_NAME
 from ..refs.document import Rfs
 from .load_rfs import load_rfs
+from .memory_order import MemoryOrder, OrderedGroup
 from .rfs_store import RfsStore, StoreOptions
 
 
 def open_rfs(
-    source: str | os.PathLike[str] | Mapping[str, Any], **options: Unpack[StoreOptions]
+    source: str | os.PathLike[str] | Mapping[str, Any],
+    *,
+    memory_order: MemoryOrder = "auto",
+    **options: Unpack[StoreOptions],
 ) -> zarr.Group:
     """Open a reference file system for reading.
 
@@ -26,6 +30,10 @@ def open_rfs(
     ----------
     source : str, path or mapping
         As for `load_rfs`.
+    memory_order : {"auto", "C"}, optional
+        How values lie in the arrays of numpy that are read: "auto" chooses Fortran order where chunks are
+        columns of the result, such as channels of a recording, since copying them is then many times as
+        fast; "C" leaves it to zarr's own default. The values are the same.
     **options
         As for `RfsStore`; ``cf_attributes`` is off unless it is given.
 
@@ -40,8 +48,13 @@ def open_rfs(
         When it is not a reference file system that can be read here.
     ReadError
         When it cannot be read.
+    UsageError
+        When ``memory_order`` is another one.
     """
-    return open_loaded(load_rfs(source, reader=options.get("reader")), **options)
+    if memory_order not in get_args(MemoryOrder):
+        raise UsageError(f'memory_order is "auto" or "C", not {memory_order!r}')
+    group = open_loaded(load_rfs(source, reader=options.get("reader")), **options)
+    return zarr.Group(OrderedGroup(group.metadata, group.store_path)) if memory_order == "auto" else group
 
 
 def open_loaded(rfs: Rfs, **options: Unpack[StoreOptions]) -> zarr.Group:
