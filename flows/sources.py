@@ -17,6 +17,7 @@ from shadowzarr.catalog.plan import DEFAULT_INCLUDE, SelectionRules
 from shadowzarr.catalog.request import FILE_INCLUDE, DandisetRequest, FolderRequest, ManifestRequest
 
 _NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,79}$"
+_NAME_RULE = "up to 80 letters, digits, dots, dashes and underscores; a letter or digit first; no six digits"
 DANDISET = r"^\d{6}$"
 
 
@@ -70,7 +71,8 @@ class FolderSection(Section):
         description="The folder; relative to the working directory."
     )
     name: CollectionName | None = Field(
-        default=None, description="What its results are called; the folder's own name when left out."
+        default=None,
+        description=f"What its results are called ({_NAME_RULE}); the folder's own name when left out.",
     )
     include: Globs = Field(
         default=list(FILE_INCLUDE),
@@ -107,7 +109,8 @@ class ManifestSection(Section):
     )
     name: CollectionName | None = Field(
         default=None,
-        description="What its results are called; the name of the list without its ending when left out.",
+        description=f"What its results are called ({_NAME_RULE}); the name of the list without its ending "
+        "when left out.",
     )
     include: Globs = Field(default=["**"], description="Glob patterns of names that are wanted.")
     exclude: Globs = Field(default=[], description="Glob patterns of names that are not wanted.")
@@ -174,11 +177,17 @@ def absolute(folder: str) -> Path:
 
 
 def _rules(section: DandisetSection | FolderSection | ManifestSection) -> SelectionRules:
-    return SelectionRules(tuple(section.include), tuple(section.exclude), section.limit)
+    is_own = "include" in section.model_fields_set
+    return SelectionRules(tuple(section.include), tuple(section.exclude), section.limit, is_own)
 
 
 def _named[S: FolderSection | ManifestSection](section: S, entry: str) -> S:
-    """Refuse a folder or list whose own name cannot be that of results, when it is given no other."""
+    """Refuse a dandiset's name, and a folder or list whose own name cannot be that of results."""
+    if section.name is not None and re.fullmatch(DANDISET, section.name):
+        raise ValueError(f"expected another name than {section.name!r}: six digits are a dandiset's")
     if not re.fullmatch(_NAME, section.title) or re.fullmatch(DANDISET, section.title):
-        raise ValueError(f"expected a name beside {entry}, whose own cannot be that of results")
+        raise ValueError(
+            f"expected a name: beside {entry}, since {section.title!r} cannot be that of results "
+            f"({_NAME_RULE})"
+        )
     return section

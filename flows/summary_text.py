@@ -14,16 +14,27 @@ from rich.text import Text
 
 from shadowzarr.catalog.estimate import Estimate
 from shadowzarr.catalog.index_run import RunLog
-from shadowzarr.catalog.plan import UNCHANGED
+from shadowzarr.catalog.plan import NO_ETAG, UNCHANGED, UNUSABLE_IDENTITY, UNUSABLE_PATH
 from shadowzarr.catalog.records import IndexRecord
-from shadowzarr.catalog.run_summary import KeptResult, RunSummary
+from shadowzarr.catalog.run_summary import (
+    EXIT_FAILURE,
+    EXIT_LEFT_OUT,
+    QUARANTINED,
+    KeptResult,
+    RunSummary,
+    SkippedAsset,
+)
 from shadowzarr.formatting import format_bytes, format_count, format_seconds
 
 SHOWN_WORK = 20
 SHOWN_FAILURES = 20
 SHOWN_KEPT = 20
+SHOWN_PASSED = 20
+NAMED_REASONS = (QUARANTINED, UNUSABLE_PATH, UNUSABLE_IDENTITY, NO_ETAG)
+"""Why an asset is passed over although it is wanted, so that somebody should know which it is."""
 OUTCOMES = {"indexed": "indexed and verified", "partial": "indexed, objects left out", "failed": "failed"}
 EMBARGOED_NAME = "(an embargoed asset)"
+EMBARGOED_DETAIL = "the report in the private output says more"
 
 
 def print_plan(console: Console, log: RunLog, *, output: str, warnings: Iterable[str]) -> None:
@@ -49,7 +60,7 @@ def print_plan(console: Console, log: RunLog, *, output: str, warnings: Iterable
         )
     if len(work) > SHOWN_WORK:
         console.print(f"  … and {len(work) - SHOWN_WORK:,} more")
-    _print_kept(console, log.plan.kept)
+    _print_lines(console, [*_passed_lines(skipped), *_kept_lines(log.plan.kept)])
     _print_warnings(console, [*warnings, *log.plan.warnings])
     console.print(
         Text(f"{len(work):,} assets would be indexed into {output}; nothing was done."), soft_wrap=True
@@ -66,10 +77,13 @@ def print_estimate(console: Console, estimate: Estimate, *, currency: str) -> No
         else "sizes alone, for there are no records yet: a rough one"
     )
     pointed = f", {estimate.pointed:,} of them by references that are known" if estimate.pointed else ""
+    remote = (
+        f"{format_count(estimate.requests, 'request')} and {format_bytes(estimate.bytes_read)} read to index "
+        "(verification not counted), "
+    )
     text = (
         f"Estimate, from {basis}: {format_count(estimate.assets, 'asset')}{pointed}; "
-        f"{format_count(estimate.requests, 'request')} and {format_bytes(estimate.bytes_read)} read to index "
-        f"(verification not counted), {format_bytes(estimate.bytes_written)} written, "
+        f"{remote if estimate.requests else 'no requests, '}{format_bytes(estimate.bytes_written)} written, "
         f"{format_seconds(estimate.seconds)}"
     )
     cost = f", {estimate.cost:,.2f} {currency}" if estimate.cost is not None else ""
@@ -85,15 +99,33 @@ def print_summary(console: Console, summary: RunSummary, *, report: str, names_f
         console.print(
             f"{summary.not_started:,} assets were not started, because one had failed (on_error: stop)"
         )
-    _print_kept(console, summary.kept)
+    _print_lines(console, [*_passed_lines(summary.skipped), *_kept_lines(summary.kept)])
     _print_warnings(console, summary.warnings)
-    console.print(Text(f"report: {report}"), soft_wrap=True)
+    _print_lines(console, [f"report: {report}", *exit_lines(summary)])
 
 
 def failure_line(record: IndexRecord) -> str:
     """Say in one line which asset failed where and why."""
     name = EMBARGOED_NAME if record.private else record.path
     return f"failed  {record.dandiset}  {name}  {record.failure_text}"
+
+
+def exit_lines(summary: RunSummary) -> list[str]:
+    """Say why the exit code is none that says all went well; nothing when it does."""
+    partial = summary.outcome_counts.get("partial", 0)
+    reasons = {
+        EXIT_FAILURE: [
+            (len(summary.failures), "asset", "failed"),
+            (summary.not_started, "asset", "not started"),
+        ],
+        EXIT_LEFT_OUT: [
+            (partial, "indexed asset", "with objects left out"),
+            (summary.left_out_before, "unchanged asset", "with objects left out by an earlier run"),
+            (summary.quarantined, "asset", "in quarantine"),
+        ],
+    }.get(summary.exit_code, [])
+    found = [f"{format_count(count, noun)} {what}" for count, noun, what in reasons if count]
+    return [f"exit code {summary.exit_code}: {', '.join(found)}"] if found else []
 
 
 def markdown_summary(summary: RunSummary) -> str:
@@ -104,7 +136,10 @@ def markdown_summary(summary: RunSummary) -> str:
         [f"# {summary.flow}: {format_count(len(summary.records), 'asset')} in {summary.seconds:.0f} s", ""]
         + ["| | assets |", "| --- | ---: |", *rows, ""]
         + (["## Failures", "", *failures] if failures else [])
-        + [f"- {line}" for line in [*_kept_lines(summary.kept), *summary.warnings]]
+        + [
+            f"- {line}"
+            for line in [*_passed_lines(summary.skipped), *_kept_lines(summary.kept), *summary.warnings]
+        ]
     )
 
 
@@ -143,9 +178,21 @@ def _print_failures(console: Console, summary: RunSummary) -> None:
         console.print(f"… and {len(summary.failures) - SHOWN_FAILURES:,} more; the report names all")
 
 
-def _print_kept(console: Console, kept: Sequence[KeptResult]) -> None:
-    for line in _kept_lines(kept):
+def _print_lines(console: Console, lines: Iterable[str]) -> None:
+    for line in lines:
         console.print(Text(line), soft_wrap=True)
+
+
+def _passed_lines(skipped: Iterable[SkippedAsset]) -> list[str]:
+    """Name assets that are wanted and passed over all the same, with the reason."""
+    named = [asset for asset in skipped if asset.reason in NAMED_REASONS]
+    lines = [
+        f"{asset.reason}  {asset.dandiset}  {EMBARGOED_NAME if asset.private else asset.path}  "
+        f"({EMBARGOED_DETAIL if asset.private else asset.detail})"
+        for asset in named[:SHOWN_PASSED]
+    ]
+    more = len(named) - SHOWN_PASSED
+    return lines + ([f"… and {more:,} more that are passed over; the report names all"] if more > 0 else [])
 
 
 def _kept_lines(kept: Sequence[KeptResult]) -> list[str]:

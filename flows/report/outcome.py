@@ -42,9 +42,9 @@ def headline(summary: RunSummary) -> str:
     if summary.not_started:
         return _stopped(summary)
     if summary.failures:
-        return _failed(summary)
+        return _with_quarantine(_failed(summary), summary)
     if summary.records:
-        return _done(summary)
+        return _with_quarantine(_done(summary), summary)
     return _idle(summary)
 
 
@@ -117,12 +117,22 @@ def _the_others(count: int) -> str:
 
 
 def _idle(summary: RunSummary) -> str:
-    unchanged = unchanged_count(summary)
+    unchanged, quarantined = unchanged_count(summary), summary.quarantined
+    if quarantined:
+        held = f"{format_count(quarantined, 'asset')} that failed before {_is(quarantined)} in quarantine"
+        done = f"{format_count(unchanged, 'asset')} {_is(unchanged)} indexed and unchanged"
+        return f"Nothing to do: {done}; {held}." if unchanged else f"Nothing to do: {held}."
     if not unchanged:
         return "No asset was chosen: the configuration matches none."
     if unchanged == 1:
         return "Nothing to do: the asset is indexed and unchanged."
     return f"Nothing to do: all {unchanged:,} assets are indexed and unchanged."
+
+
+def _with_quarantine(sentence: str, summary: RunSummary) -> str:
+    """Add the assets that nothing was tried with, because they failed before."""
+    count = summary.quarantined
+    return f"{sentence} {count:,} more {_is(count)} in quarantine." if count else sentence
 
 
 def _indexed_how(summary: RunSummary) -> str:

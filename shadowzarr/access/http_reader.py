@@ -24,6 +24,7 @@ from .http_client import PastTheEndError, Retries, RetryPolicy, range_ignored
 from .locations import without_query
 from .obstore_transport import ObstoreTransport, RefusedWithoutReasonError
 from .source_identity import Buffer, RangeAnswer, Source, check_answer, check_identity
+from .traffic import Traffic, current
 from .url_resolver import UrlResolver
 
 if TYPE_CHECKING:
@@ -118,7 +119,7 @@ class HttpReader:
     def read_whole(self, url: str, *, source: Source | None = None) -> Buffer:
         """Read a whole file; errors as in `read`."""
         live = self._now_live()
-        return _drive(live, live.steps(url, None, source), share=True).data
+        return _drive(live, live.steps(url, None, source), share=True, traffic=current()).data
 
     async def read_whole_async(self, url: str, *, source: Source | None = None) -> Buffer:
         """Like `read_whole`, awaited."""
@@ -140,7 +141,8 @@ class HttpReader:
         """
         live = self._now_live()
         try:
-            answer = _drive(live, live.steps(url, FileRange(0, nbytes), None, may_end=True), share=True)
+            steps = live.steps(url, FileRange(0, nbytes), None, may_end=True)
+            answer = _drive(live, steps, share=True, traffic=current())
         except (
             PastTheEndError
         ) as error:  # S3 does not say the size there, but only an empty file has no first byte
@@ -203,12 +205,13 @@ class _Live:
         return Urllib3Transport()
 
     def fetcher(self, url: str, source: Source | None, *, share: bool) -> Callable[[FileRange], Buffer]:
-        """A function that reads one range on the calling thread."""
+        """A function that reads one range on the thread that calls it; it counts for whoever asked for it."""
+        traffic = current()
 
         def fetch(wanted: FileRange) -> Buffer:
             if wanted.length == 0:
                 return b""
-            return _drive(self, self.steps(url, wanted, source), share=share).data
+            return _drive(self, self.steps(url, wanted, source), share=share, traffic=traffic).data
 
         return fetch
 
@@ -320,16 +323,18 @@ def _needs_signing(address: str) -> bool:
     return address.startswith("s3://") and s3_locations.is_signed(address)
 
 
-def _drive(live: _Live, steps: _Steps, *, share: bool) -> RangeAnswer:
+def _drive(live: _Live, steps: _Steps, *, share: bool, traffic: Traffic) -> RangeAnswer:
     """Carry out a request on this thread."""
     step = _advance(steps, None)
     while not isinstance(step, RangeAnswer):
         try:
-            result: object = None
+            result: Any = None
             if isinstance(step, _Resolve):
                 result = live.resolver.resolve(step.url) if share else live.resolver.resolve_alone(step.url)
             elif isinstance(step, _Get):
+                traffic.asked()
                 result = live.get(step)
+                traffic.received(len(result.data))
             else:
                 time.sleep(step.seconds)
         except ShadowzarrError as error:
@@ -344,11 +349,13 @@ async def _drive_async(live: _Live, steps: _Steps) -> RangeAnswer:
     step = _advance(steps, None)
     while not isinstance(step, RangeAnswer):
         try:
-            result: object = None
+            result: Any = None
             if isinstance(step, _Resolve):
                 result = await live.resolver.resolve_async(step.url)
             elif isinstance(step, _Get):
+                current().asked()
                 result = await live.get_async(step)
+                current().received(len(result.data))
             else:
                 await asyncio.sleep(step.seconds)
         except ShadowzarrError as error:

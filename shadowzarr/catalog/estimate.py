@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from ..access.locations import is_remote
 from ..errors import InvalidReferencesError
 from .asset_window import BlobKey, blob_key
 from .layout import OutputLayout
@@ -34,6 +35,11 @@ class AssetCost:
     bytes_read: float = 0.0
     seconds: float = 0.0
     bytes_written: float = 0.0
+
+    @property
+    def is_local(self) -> bool:
+        """Whether the file was read from a disk; of one that is hosted besides, a byte is asked for."""
+        return self.bytes_read <= 1
 
 
 @dataclass(frozen=True)
@@ -62,7 +68,8 @@ class Estimate:
     pointed : int
         Those of them whose references are made from known ones of the same blob.
     requests, bytes_read : int
-        To index the others. What verification reads besides is in no record, and not in here.
+        To index the others, of files that are read from servers; local files take none. What verification
+        reads besides is in no record, and not in here.
     seconds : float
         Until all are done, without the start of an orchestrator.
     bytes_written : int
@@ -110,12 +117,16 @@ def estimate_plan(
     prices : Prices, optional
     """
     earlier = earlier_costs(layouts)
+    by_place = {
+        is_local: [(size, cost) for size, cost in earlier if cost.is_local == is_local]
+        for is_local in (False, True)
+    }
     known, costs, pointed = set(twins), [], 0
     for work in plan.work:
         is_known = blob_key(work) in known
         known.add(blob_key(work))
         pointed += is_known
-        costs.append(_cost_of(work, earlier, is_known=is_known))
+        costs.append(_cost_of(work, by_place[_is_local(work)], is_known=is_known))
     requests = round(sum(cost.requests for cost in costs))
     bytes_read = round(sum(cost.bytes_read for cost in costs))
     # The longest asset is one piece, however many processes there are.
@@ -128,7 +139,7 @@ def estimate_plan(
         bytes_read=bytes_read,
         seconds=seconds,
         bytes_written=round(sum(cost.bytes_written for cost in costs)),
-        records=len(earlier),
+        records=sum(len(by_place[is_local]) for is_local in set(map(_is_local, plan.work))),
         cost=_price(requests, bytes_read, seconds, prices) if prices and prices.are_given else None,
     )
 
@@ -154,15 +165,15 @@ def earlier_costs(layouts: Iterable[OutputLayout]) -> list[tuple[int, AssetCost]
     return sorted(found, key=lambda each: each[0])
 
 
-def cost_by_size(size: int) -> AssetCost:
+def cost_by_size(size: int, *, is_local: bool = False) -> AssetCost:
     """What an asset of a size takes as a rule, when no record tells.
 
     A rule of thumb: metadata of a file of some hundred objects are read in ten requests or so and are some
     hundred KiB, whatever the size; chunk indexes grow with it.
     """
     return AssetCost(
-        requests=10 + size / (256 * 2**20),
-        bytes_read=min(size, 2**19 + size // 500),
+        requests=0 if is_local else 10 + size / (256 * 2**20),
+        bytes_read=0 if is_local else min(size, 2**19 + size // 500),
         seconds=1.5 + size / (500 * 2**20),
         bytes_written=2**16 + size // 20_000,
     )
@@ -180,9 +191,13 @@ def _cost_in(record: IndexRecord) -> AssetCost:
 
 def _cost_of(work: AssetWork, earlier: Sequence[tuple[int, AssetCost]], *, is_known: bool) -> AssetCost:
     size = work.asset.size
-    cost = _mean(_nearest(size, earlier)) if earlier else cost_by_size(size)
+    cost = _mean(_nearest(size, earlier)) if earlier else cost_by_size(size, is_local=_is_local(work))
     # References that are pointed anew are verified all the same, which is most of the time.
     return AssetCost(0.0, 0.0, cost.seconds / 2, cost.bytes_written) if is_known else cost
+
+
+def _is_local(work: AssetWork) -> bool:
+    return bool(work.asset.local_path) or not is_remote(work.url)
 
 
 def _nearest(size: int, earlier: Sequence[tuple[int, AssetCost]]) -> list[AssetCost]:

@@ -20,6 +20,7 @@ from .atomic_files import write_whole
 from .budget import plan_within, work_within
 from .child_pool import ChildPool
 from .clock import utc_now
+from .globs import matches_any
 from .gone_assets import gone_assets
 from .jobs import PRELOAD
 from .layout import Listing, OutputLayout, RecordKey
@@ -187,6 +188,8 @@ def selection_warnings(
     where = version.title
     if not assets:
         return [f"{where} has no assets"]
+    if not (rules.is_include_own or any(matches_any(asset.path, rules.include) for asset in assets)):
+        return [f"{where}: no asset matches the default include patterns ({', '.join(rules.include)})"]
     return [
         f"{where}: the {kind} pattern {repr(pattern) if version.is_open else f'at position {position}'} "
         "matches no asset"

@@ -59,11 +59,14 @@ class SelectionRules:
         of the second.
     limit : int, optional
         At most so many wanted assets, the first by path.
+    is_include_own : bool
+        Whether somebody chose the patterns of ``include``, and expects each to match something.
     """
 
     include: tuple[str, ...] = DEFAULT_INCLUDE
     exclude: tuple[str, ...] = ()
     limit: int | None = None
+    is_include_own: bool = True
 
 
 @dataclass(frozen=True)
@@ -197,9 +200,12 @@ def skipped_asset(asset: CatalogAsset, reason: str, detail: str = "") -> Skipped
 
 
 def idle_patterns(rules: SelectionRules, assets: Iterable[CatalogAsset]) -> list[tuple[str, int, str]]:
-    """Find patterns that match no asset: ``include`` or ``exclude``, their position, and themselves."""
+    """Find patterns that match no asset: ``include`` or ``exclude``, their position, and themselves.
+
+    Those that nobody wrote are for files of many kinds, and need not match.
+    """
     paths = [asset.path for asset in assets]
-    named = [("include", n, pattern) for n, pattern in enumerate(rules.include)]
+    named = [("include", n, pattern) for n, pattern in enumerate(rules.include) if rules.is_include_own]
     named += [("exclude", n, pattern) for n, pattern in enumerate(rules.exclude)]
     return [each for each in named if not any(matches_any(path, [each[2]]) for path in paths)]
 

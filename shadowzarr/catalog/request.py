@@ -51,7 +51,9 @@ class FolderRequest:
 
     name: str
     path: Path
-    rules: SelectionRules = field(default_factory=lambda: SelectionRules(include=FILE_INCLUDE))
+    rules: SelectionRules = field(
+        default_factory=lambda: SelectionRules(include=FILE_INCLUDE, is_include_own=False)
+    )
     url_prefix: str = ""
     identity: Identity = "time"
 

@@ -25,8 +25,11 @@ def cache(
         The folder that was given to LocalCache; ~/.shadowzarr/cache by default.
     """
     from ..access.local_cache import DEFAULT_FOLDER, LocalCache
+    from ..errors import UsageError
 
     kept = LocalCache(folder or DEFAULT_FOLDER)
+    if folder is not None and not kept.path.exists():
+        raise UsageError(f"there is no cache in {folder}: LocalCache would have {kept.path.name} there")
     before = kept.info()
     if action == "clear":
         kept.clear()

@@ -94,6 +94,7 @@ def generate(
     """
     allow(timeout)
     _check_output(out, force=force, sources=(source, local_path))
+    from ..access.traffic import counted
     from ..formats.dispatch import generate_references
     from ..write import write_rfs
 
@@ -106,10 +107,10 @@ def generate(
         "segment": segment,
     }
     given: dict[str, Any] = {name: value for name, value in for_one_format.items() if value is not None}
-    found = format or _recognized(source, local_path)
-    _check_options(given, found)
     start = time.monotonic()
-    with GenerationProgress() as progress:
+    with counted(), GenerationProgress() as progress:
+        found = format or _recognized(source, local_path)
+        _check_options(given, found)
         rfs = generate_references(
             source,
             format=found,
@@ -185,8 +186,9 @@ def _made(rfs: Any, out: str, seconds: float) -> str:
 
     totals = totals_of(rfs)
     return (
-        f"{out}: {format_count(totals.groups, 'group')}, {format_count(totals.arrays, 'array')}, "
-        f"{format_count(totals.chunks, 'chunk')}, {format_bytes(totals.inline_bytes)} inline, "
+        f"{out}: {format_count(totals.groups, 'group')} with the root, "
+        f"{format_count(totals.arrays, 'array')}, {format_count(totals.chunks, 'chunk')} that are stored, "
+        f"{format_bytes(totals.inline_bytes)} of them inline, "
         f"{format_bytes(size_on_disk(Path(out)))} written in {seconds:.1f} s"
     )
 

@@ -16,6 +16,7 @@ from urllib.parse import quote, urlsplit, urlunsplit
 from ..access.archives import asset_address
 from ..access.locations import canonical, is_remote, local_path, without_query
 from ..access.sources import check_local_copy, describe
+from ..access.traffic import counted
 from ..errors import NotHDF5Error, UnknownFormatError, UsageError
 from ..recognition import FORMATS, TITLES, Format, recognize
 from ..refs.document import Rfs
@@ -86,14 +87,15 @@ def generate_references(
         chosen = _chosen(found, defaults or {}, options)
         return _GENERATORS[found].run(source, local_file, progress=progress, **chosen)
 
-    if format is None and likely is not None:
-        try:
-            return generate(likely)
-        except NotHDF5Error:
-            format = _otherwise(place)  # noqa: A001
-            if format is None:
-                raise
-    return generate(recognize(place) if format is None else format)
+    with counted():
+        if format is None and likely is not None:
+            try:
+                return generate(likely)
+            except NotHDF5Error:
+                format = _otherwise(place)  # noqa: A001
+                if format is None:
+                    raise
+        return generate(recognize(place) if format is None else format)
 
 
 def options_of(format: Format) -> frozenset[str]:  # noqa: A002 - as above

@@ -27,9 +27,10 @@ class GenerationEvent:
     bytes : int
         Bytes of the source that the references point to so far.
     requests : int
-        Requests made to a remote source so far; 0 for a local file.
+        Requests made for bytes of remote files so far, of the source and of those that it leads to, and
+        of its first bytes when its format was looked at; see `shadowzarr.access.traffic`.
     bytes_read : int
-        Bytes read from a remote source so far; 0 for a local file.
+        Bytes that came by them.
     levels : int
         Rounds of requests for a remote source's metadata so far; each had to wait for the one before.
     nodes : int

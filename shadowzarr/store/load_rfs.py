@@ -123,7 +123,10 @@ def parse_document(data: bytes | memoryview, name: str) -> Rfs:
 def _not_json(data: bytes, name: str, reason: str) -> InvalidReferencesError:
     kind = kind_of_binary(data)
     if kind is None:
-        return InvalidReferencesError(f"{name} is not JSON: {reason}")
+        return InvalidReferencesError(
+            f"{name} is not JSON ({reason}), so that it is no references; expected a .json file that "
+            f"generate wrote, or a directory that holds {DOCUMENT_NAME}"
+        )
     return InvalidReferencesError(
         f"{name} is {kind}, not references; expected a .json file, or a directory that holds {DOCUMENT_NAME}"
     )

@@ -148,7 +148,14 @@ class VerificationReport:
         return f"{number} ({compared}): {named}"
 
     def _counted(self) -> str:
-        return "compared " + ", ".join(f"{self.counts.get(name, 0):,} {name}" for name in COUNTED)
+        found = [_number(self.counts.get(name, 0), name) for name in COUNTED]
+        *objects, chunks, nbytes = found
+        values = f"{chunks}{'' if self.mode == 'full' else ', a choice of all'}"
+        return f"compared {', '.join(objects)} (the root is a group), and {nbytes} of values in {values}"
+
+
+def _number(count: int, plural: str) -> str:
+    return f"{count:,} {plural.removesuffix('s') if count == 1 else plural}"
 
 
 def _replaced_line(original: str, difference: Difference) -> str:

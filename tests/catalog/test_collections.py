@@ -93,6 +93,17 @@ def test_a_plan_does_nothing(folder, request_of, tmp_path):
     assert not (tmp_path / "out").exists()
 
 
+def test_only_patterns_that_somebody_wrote_have_to_match(folder, request_of, tmp_path):
+    log, empty = RunLog(), tmp_path / "texts"
+    empty.mkdir()
+    (empty / "a.txt").write_text("a")
+    plan_run(request_of(folders=(FolderRequest("raw", folder), FolderRequest("texts", empty))), log)
+    assert log.plan.warnings == [
+        "folder texts: no asset matches the default include patterns (**/*.nwb, **/*.h5, **/*.hdf5, "
+        "**/*.tif, **/*.tiff)"
+    ]
+
+
 def test_what_no_generator_reads_fails_alone(folder, request_of, pool, tmp_path):
     (folder / "text.tif").write_text("this is text")
     (folder / "broken.h5").symlink_to(tmp_path / "nothing")

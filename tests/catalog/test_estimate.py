@@ -103,3 +103,19 @@ def test_prices_make_a_cost(layout, plan_of, put_record):
 def test_nothing_to_do_takes_nothing(layout, plan_of):
     found = estimate_plan(plan_of(), [layout], concurrency=2)
     assert (found.assets, found.requests, found.seconds) == (0, 0, 0.0)
+
+
+def test_local_files_take_no_requests(layout, plan_of, put_record):
+    def local(plan):
+        plan.work = [replace(work, asset=replace(work.asset, local_path="/a.nwb")) for work in plan.work]
+        return plan
+
+    by_size = estimate_plan(local(plan_of(10**6)), [layout], concurrency=1)
+    assert (by_size.requests, by_size.bytes_read) == (0, 0)
+    assert by_size.seconds > 0
+    put_record(1, size=1000, requests=40)
+    put_record(2, size=1000, requests=0, seconds=0.5)
+    of_local = estimate_plan(local(plan_of(1000)), [layout], concurrency=1)
+    assert (of_local.records, of_local.requests, of_local.seconds) == (1, 0, 0.5)
+    of_remote = estimate_plan(plan_of(1000), [layout], concurrency=1)
+    assert (of_remote.records, of_remote.requests, of_remote.seconds) == (1, 40, 2.0)

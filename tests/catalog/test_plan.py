@@ -135,6 +135,7 @@ def test_patterns_that_match_nothing_are_found(asset):
     rules = SelectionRules(include=("sub-1/*", "sub-[2]/*"), exclude=("*.txt", "**/a.nwb"))
     assert idle_patterns(rules, [asset]) == [("include", 1, "sub-[2]/*"), ("exclude", 0, "*.txt")]
     assert idle_patterns(SelectionRules(), []) == [("include", 0, "**/*.nwb")]
+    assert idle_patterns(SelectionRules(exclude=("x",), is_include_own=False), []) == [("exclude", 0, "x")]
 
 
 def test_which_url_references_use(asset):

@@ -16,7 +16,7 @@ def call(*arguments):
 
 def test_info_and_clear(tmp_path):
     cache = LocalCache(tmp_path)
-    assert call("cache", "info", "--folder", tmp_path)[0] == 0
+    assert call("cache", "info", "--folder", tmp_path)[0] == 1  # nothing is there yet
     cache.put_many(Source("https://example.org/a", 9, '"e"'), [FileRange(0, 1500)], [bytes(1500)])
     code, out, _ = call("cache", "info", "--folder", tmp_path)
     assert code == 0
@@ -40,3 +40,12 @@ def test_a_folder_that_is_no_cache(tmp_path):
 
 def test_an_action_that_is_not_known(tmp_path):
     assert call("cache", "delete", "--folder", tmp_path)[0] == 2
+
+
+def test_a_folder_without_a_cache_is_no_empty_cache(tmp_path):
+    for action in ("info", "clear"):
+        code, out, err = call("cache", action, "--folder", tmp_path / "tpyo")
+        assert (code, out) == (1, "")
+        assert "there is no cache in" in err
+        assert "tpyo" in err
+    assert not (tmp_path / "tpyo").exists()

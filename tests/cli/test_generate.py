@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from command_line import add_times, call, error_of, listed, run
 
+from shadowzarr.formatting import format_bytes
 from shadowzarr.testing import RangeServer
 
 
@@ -17,7 +18,14 @@ def test_generate_says_what_it_made(made, tmp_path, name):
     result = call("generate", made / "good.h5", tmp_path / name)
     assert (result.returncode, result.stderr) == (0, f"shadowzarr: {made / 'good.h5'} is an HDF5 file\n")
     assert result.stdout.count("\n") == 1
-    for part in ("2 groups", "2 arrays", "11 chunks", "inline", "written in", " s"):
+    for part in (
+        "2 groups with the root",
+        "2 arrays",
+        "11 chunks that are stored",
+        "inline",
+        "written in",
+        " s",
+    ):
         assert part in result.stdout
 
 
@@ -29,6 +37,21 @@ def test_generate_says_how_many_requests_a_url_took(made, tmp_path):
     assert re.fullmatch(
         r"took [1-9]\d* requests?, [\d.]+ k?B read; [1-9]\d* nodes of metadata in \d+ rounds?", last
     )
+
+
+def test_requests_for_the_format_and_for_linked_files_are_among_those_told(made, tmp_path):
+    folder = tmp_path / "served"
+    folder.mkdir()
+    (folder / "good.h5").write_bytes((made / "good.h5").read_bytes())
+    with h5py.File(folder / "linking.h5", "w") as file:
+        file["elsewhere"] = h5py.ExternalLink("good.h5", "/wave")
+    with RangeServer(folder) as server:
+        result = call("generate", server.url("linking.h5"), tmp_path / "out.json")
+        made_requests = len(server.log)
+        sent = server.log.bytes_sent
+    assert result.returncode == 0, result.stderr
+    assert {entry.path for entry in server.log} == {"/linking.h5", "/good.h5"}
+    assert f"took {made_requests} requests, {format_bytes(sent)} read; " in result.stdout
 
 
 def test_the_content_decides_and_the_name_says_nothing(made, tmp_path):

@@ -126,3 +126,11 @@ def test_groups_in_groups_of_any_depth(tmp_path, capsys):
     code, out, _ = info(capsys, document(tmp_path / "d.json", refs=refs, gen=[]))
     assert code == 0
     assert out.count("g/\n") == 1999
+
+
+def test_a_file_that_is_no_references_is_named_as_such(tmp_path, capsys):
+    (tmp_path / "notes.nwb").write_text("hello")
+    code, out, err = info(capsys, str(tmp_path / "notes.nwb"))
+    assert (code, out) == (1, "")
+    assert "notes.nwb is not JSON (" in err
+    assert "so that it is no references; expected a .json file that generate wrote, or a directory" in err

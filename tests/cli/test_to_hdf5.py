@@ -6,7 +6,7 @@ import h5py
 import numpy as np
 import pytest
 
-from shadowzarr import generate_rfs, write_rfs
+from shadowzarr import RfsBuilder, generate_rfs, write_rfs
 from shadowzarr.cli import main
 
 
@@ -21,7 +21,8 @@ def refs(tmp_path):
 def test_it_writes_the_file(refs, tmp_path, capsys):
     out = tmp_path / "made.h5"
     assert main(["to-hdf5", str(refs), str(out)]) == 0
-    assert "1 datasets" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert "0 groups beside the root, 1 dataset, 0 attributes; 10 chunks copied as stored" in said
     with h5py.File(out) as file:
         assert file["x"][-1] == 999
 
@@ -46,3 +47,20 @@ def test_something_left_out_ends_with_3(refs, tmp_path, capsys):
     (refs / "refs.json").write_text(json.dumps(document))
     assert main(["to-hdf5", str(refs), str(tmp_path / "made.h5")]) == 3
     assert "left out: /x" in capsys.readouterr().out
+
+
+def test_attributes_that_no_hdf5_file_can_have_are_left_out_with_the_reason(tmp_path, capsys):
+    builder = RfsBuilder()
+    builder.add_group(
+        "", attributes={"ome": {"pixels": 4}, "axes": [{"name": "x"}], "plain": [1, 2], "none": []}
+    )
+    write_rfs(builder.build(), tmp_path / "refs.json")
+    assert main(["to-hdf5", str(tmp_path / "refs.json"), str(tmp_path / "made.h5")]) == 3
+    said = capsys.readouterr().out.splitlines()
+    assert "0 datasets, 1 attribute;" in said[0]
+    reason = "and the references name no HDF5 datatype for it"
+    assert [line.partition(reason)[:2] for line in sorted(said[1:])] == [
+        ("left out: /@axes: it is a list of JSON objects, ", reason),
+        ("left out: /@none: it is an empty list, ", reason),
+        ("left out: /@ome: it is a JSON object, ", reason),
+    ]

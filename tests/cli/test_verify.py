@@ -14,6 +14,17 @@ def test_verify_equal_references(made, options):
     assert result.stdout.startswith("equal")
 
 
+def test_verify_says_what_it_counted(made):
+    objects = "compared 2 groups, 2 arrays, 1 attribute, 1 link (the root is a group), and"
+    assert (
+        f"{objects} 80,006 bytes of values in 11 chunks\n" in call("verify", made / "good", "--full").stdout
+    )
+    sampled = call("verify", made / "good").stdout
+    assert objects in sampled
+    assert "of values in" in sampled
+    assert "chunks, a choice of all\n" in sampled
+
+
 def test_verify_against_another_file(made, tmp_path):
     other = tmp_path / "other.h5"
     other.write_bytes((made / "good.h5").read_bytes())

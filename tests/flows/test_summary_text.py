@@ -1,10 +1,12 @@
 import io
 from dataclasses import replace
 
+import pytest
 from rich.console import Console
 
-from flows.summary_text import failure_line, markdown_summary, print_plan, print_summary
+from flows.summary_text import failure_line, markdown_summary, print_estimate, print_plan, print_summary
 from shadowzarr.catalog.assets import CatalogAsset
+from shadowzarr.catalog.estimate import Estimate
 from shadowzarr.catalog.index_run import RunLog
 from shadowzarr.catalog.options import ReferenceOptions
 from shadowzarr.catalog.plan import AssetWork, Plan, record_key
@@ -131,3 +133,55 @@ def test_a_plan_says_what_and_why():
         "30 assets would be indexed into out; nothing was done.",
     ):  # fmt: skip
         assert expected in words
+
+
+HELD = [
+    SkippedAsset("000001", "draft", "bad.nwb", "i", 1, "quarantined", "failed on 2026-01-02: [why]"),
+    SkippedAsset("000001", "draft", "a//b.nwb", "i", 1, "unusable path", "an empty part"),
+    SkippedAsset("000002", "draft", "secret.nwb", "i", 1, "quarantined", "secret", private=True),
+]
+
+
+def test_what_is_wanted_and_passed_over_is_named_with_the_reason():
+    held = summary(skipped=HELD)
+    for text in (
+        printed(print_plan, RunLog(plan=Plan(skipped=HELD)), output="out", warnings=[]),
+        printed(print_summary, held, report="r"),
+        markdown_summary(held),
+    ):
+        assert "quarantined  000001  bad.nwb  (failed on 2026-01-02: [why])" in text
+        assert "unusable path  000001  a//b.nwb  (an empty part)" in text
+        assert "quarantined  000002  (an embargoed asset)" in text
+        assert "secret" not in text
+    many = printed(print_summary, summary(skipped=HELD[:1] * 25), report="r")
+    assert "and 5 more that are passed over" in many
+
+
+@pytest.mark.parametrize(
+    ("records", "changes", "line"),
+    [
+        ([GOOD], {}, None),
+        ([GOOD, BAD], {"not_started": 2}, "exit code 1: 1 asset failed, 2 assets not started"),
+        ([GOOD], {"skipped": HELD}, "exit code 3: 2 assets in quarantine"),
+        (
+            [replace(GOOD, outcome="partial")],
+            {"left_out_before": 2},
+            "exit code 3: 1 indexed asset with objects left out, 2 unchanged assets with objects left out "
+            "by an earlier run",
+        ),
+    ],
+)
+def test_a_summary_ends_with_why_the_exit_code_is_not_0(records, changes, line):
+    made = summary(*records, **changes)
+    assert (made.exit_code == 0) == (line is None)
+    assert printed(print_summary, made, report="r").splitlines()[-1] == (line or "report: r")
+
+
+def test_an_estimate_of_local_files_has_no_requests():
+    values = {"assets": 2, "pointed": 0, "bytes_read": 0, "seconds": 3.0, "bytes_written": 10, "records": 0}
+    text = printed(print_estimate, Estimate(requests=0, **values), currency="USD")
+    assert "2 assets; no requests, 10 B written, 3.0 s" in " ".join(text.split())
+    text = printed(print_estimate, Estimate(requests=7, **values), currency="USD")
+    assert "2 assets; 7 requests and 0 B read to index (verification not counted), 10 B" in " ".join(
+        text.split()
+    )

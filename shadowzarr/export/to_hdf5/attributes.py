@@ -67,7 +67,10 @@ def _write(
     type_json = described.type(entry["type"]) if "type" in entry else usual
     shape = entry.get("shape", usual_shape)
     if type_json is None or shape is None:
-        raise ValueError("the document does not say its datatype")
+        raise ValueError(
+            f"it is {_kind(held)}, and the references name no HDF5 datatype for it; attributes of an HDF5 "
+            "file hold numbers, text and arrays of them"
+        )
     tid: h5t.TypeID = make_type(type_json)
     values = None
     if shape != NULL:
@@ -83,3 +86,15 @@ def _write(
     finally:
         if writes_a_copy():
             release(element_type(tid)[0], values)
+
+
+def _kind(held: Any) -> str:
+    """What a value is in JSON, in words."""
+    if held is MISSING:
+        return "not there"
+    inner, is_list = held, isinstance(held, list)
+    while isinstance(inner, list):
+        inner = inner[0] if inner else None
+    if isinstance(inner, dict):
+        return "a list of JSON objects" if is_list else "a JSON object"
+    return "an empty list" if is_list else "without a type"

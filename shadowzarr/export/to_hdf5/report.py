@@ -6,6 +6,8 @@ import dataclasses
 import json
 from dataclasses import dataclass, field
 
+from ...formatting import format_count
+
 
 @dataclass(frozen=True, slots=True)
 class Remark:
@@ -32,7 +34,7 @@ class ToHdf5Report:
     path : str
         The file.
     groups, datasets, datatypes, attributes, links : int
-        What was written; links are those beside the objects' own names.
+        What was written; the root is not among the groups, and links are those beside the objects' own names.
     chunks_copied : int
         Chunks whose stored bytes were copied as they are.
     pieces_written : int
@@ -70,9 +72,10 @@ class ToHdf5Report:
     def summary(self) -> str:
         """The outcome for people, what is left out and changed by name."""
         lines = [
-            f"{self.path}: {self.groups:,} groups, {self.datasets:,} datasets, "
-            f"{self.attributes:,} attributes, {self.chunks_copied:,} chunks copied, "
-            f"{self.pieces_written:,} pieces written"
+            f"{self.path}: {format_count(self.groups, 'group')} beside the root, "
+            f"{format_count(self.datasets, 'dataset')}, {format_count(self.attributes, 'attribute')}; "
+            f"{format_count(self.chunks_copied, 'chunk')} copied as stored, "
+            f"{format_count(self.pieces_written, 'piece')} of datasets decoded and written"
         ]
         lines += [f"changed: {remark.path}: {remark.what}" for remark in self.changed]
         lines += [f"left out: {remark.path}: {remark.what}" for remark in self.left_out]

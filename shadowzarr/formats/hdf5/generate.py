@@ -6,6 +6,7 @@ import contextlib
 import os
 
 from ...access.remfile import Remfile
+from ...access.traffic import counted, current
 from ...errors import UsageError
 from ...refs.chunk_index import CHUNK_INDEX_THRESHOLD
 from ...refs.document import Rfs
@@ -74,7 +75,7 @@ def generate_rfs(
     """
     if on_unsupported not in ("copy", "skip", "error"):
         raise UsageError(f'on_unsupported is {on_unsupported!r}; expected "copy", "skip" or "error"')
-    with contextlib.ExitStack() as stack:
+    with counted(), contextlib.ExitStack() as stack:
         opened = stack.enter_context(open_source(source, local_hdf5_path, report=_reporter(progress)))
         run = Generation(
             opened,
@@ -88,20 +89,22 @@ def generate_rfs(
             progress=progress,
         )
         rfs = run.document()
-    run.report("done", len(run.nodes), len(run.nodes))
+        stack.close()  # notices that the source changed meanwhile
+        run.report("done", len(run.nodes), len(run.nodes))
     return rfs
 
 
 def _reporter(progress: ProgressCallback | None) -> ReadAheadReport:
     """What tells the caller of the rounds of requests before the file is open."""
 
-    def report(stream: Remfile, tally: Tally) -> None:
+    def report(_stream: Remfile, tally: Tally) -> None:
         if progress is not None:
+            traffic = current()
             progress(
                 GenerationEvent(
                     "read_ahead",
-                    requests=stream.requests,
-                    bytes_read=stream.bytes_read,
+                    requests=traffic.requests,
+                    bytes_read=traffic.nbytes,
                     levels=tally.levels,
                     nodes=tally.nodes,
                 )

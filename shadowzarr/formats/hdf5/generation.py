@@ -13,6 +13,7 @@ from typing import Any
 import h5py
 
 from ...access.sources import Source
+from ...access.traffic import current
 from ...access.watched import working_on
 from ...builder import RfsBuilder
 from ...errors import UnsupportedError
@@ -121,8 +122,7 @@ class Generation:
         """Tell the caller how far things are."""
         if self._progress is None:
             return
-        stream = self._opened.stream
-        requests, nbytes = (stream.requests, stream.bytes_read) if stream is not None else (0, 0)
+        traffic = current()
         tally = self._opened.ahead.tally
         self._progress(
             GenerationEvent(
@@ -131,8 +131,8 @@ class Generation:
                 total,
                 self._chunks,
                 self._bytes,
-                requests,
-                nbytes,
+                traffic.requests,
+                traffic.nbytes,
                 tally.levels,
                 tally.nodes,
             )

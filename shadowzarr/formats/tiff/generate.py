@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 from ..._optional import require_installed
 from ...access.locations import canonical, is_remote, local_path
+from ...access.traffic import counted, current
 from ...access.watched import working_on
 from ...builder import RfsBuilder
 from ...errors import UnsupportedError, UsageError
@@ -91,7 +92,7 @@ def generate_rfs_tiff(
         raise UsageError(f'on_unsupported is {on_unsupported!r}; expected "copy", "skip" or "error"')
     require_installed("tifffile", "imagecodecs", extra="tiff")
     location = canonical(source)
-    with contextlib.ExitStack() as stack, hearing_tifffile() as heard:
+    with contextlib.ExitStack() as stack, counted(), hearing_tifffile() as heard:
         remote = is_remote(location)
         opened = open_remote(location) if remote else open_local(Path(local_path(location)), url_for)
         files = StoredFiles(stack.enter_context(opened), stack, url_for)
@@ -201,6 +202,5 @@ class _Generation:
     def _report(self, stage: Stage, objects: int, total: int) -> None:
         if self._progress is None:
             return
-        stream = self._files.main.stream
-        requests, nbytes = (stream.requests, stream.bytes_read) if stream is not None else (0, 0)
+        requests, nbytes = current().requests, current().nbytes
         self._progress(GenerationEvent(stage, objects, total, self._chunks, self._bytes, requests, nbytes))

@@ -93,6 +93,24 @@ UNVERIFIED = {"verification": VerificationSummary("none")}
             "Nothing to do: the asset is indexed and unchanged.",
             "partial",
         ),
+        (
+            [],
+            {"skipped": [make_skipped("a.nwb", "unchanged"), make_skipped("b.nwb", "quarantined")]},
+            "Nothing to do: 1 asset is indexed and unchanged; 1 asset that failed before is in quarantine.",
+            "partial",
+        ),
+        (
+            [],
+            {"skipped": [make_skipped(f"{n}.nwb", "quarantined") for n in range(2)]},
+            "Nothing to do: 2 assets that failed before are in quarantine.",
+            "partial",
+        ),
+        (
+            [make_record()],
+            {"skipped": [make_skipped("b.nwb", "quarantined")]},
+            "The asset was indexed and verified. 1 more is in quarantine.",
+            "partial",
+        ),
     ],
 )
 def test_headline(records: list, changes: dict, sentence: str, kind: str) -> None:

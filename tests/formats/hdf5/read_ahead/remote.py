@@ -47,7 +47,7 @@ def run(monkeypatch, url, remote=SMALL, **options):
         rfs = generate_rfs(url, progress=events.append, **options)
     done = events[-1]
     ahead = max((each.requests for each in events if each.stage == "read_ahead"), default=1)
-    return Run(rfs, streams[0].serial_depth, done.requests, done.bytes_read, done.requests - ahead)
+    return Run(rfs, streams[0].serial_depth, done.requests, done.bytes_read, streams[0].requests - ahead)
 
 
 Kept = opening.Remfile

@@ -1,0 +1,72 @@
+"""How many requests for bytes of remote files a piece of work made, whichever part of it made them.
+
+Counted are requests for ranges and for whole files, tries that failed included; not those by which an
+archive's URL is resolved. Threads that make requests for the work count towards it too.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Iterator
+from contextvars import ContextVar
+
+
+class Traffic:
+    """Requests made and bytes received so far.
+
+    Each thread counts for itself, so that none waits for another: requests are also made while HDF5 holds
+    its lock.
+    """
+
+    def __init__(self) -> None:
+        self._by_thread: dict[int, tuple[int, int]] = {}
+
+    def asked(self) -> None:
+        """Count a request that is made."""
+        self._add(1, 0)
+
+    def received(self, nbytes: int) -> None:
+        """Count bytes of an answer."""
+        self._add(0, nbytes)
+
+    @property
+    def requests(self) -> int:
+        """Requests so far."""
+        return sum(requests for requests, _ in list(self._by_thread.values()))
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes received so far."""
+        return sum(nbytes for _, nbytes in list(self._by_thread.values()))
+
+    def _add(self, requests: int, nbytes: int) -> None:
+        thread = threading.get_ident()
+        before = self._by_thread.get(thread, (0, 0))
+        self._by_thread[thread] = (before[0] + requests, before[1] + nbytes)
+
+
+_UNHEARD = Traffic()
+"""Counts what nobody asked to be counted."""
+
+_TRAFFIC: ContextVar[Traffic] = ContextVar("traffic", default=_UNHEARD)
+
+
+def current() -> Traffic:
+    """What counts the requests of the work that is being done here."""
+    return _TRAFFIC.get()
+
+
+@contextlib.contextmanager
+def counted() -> Iterator[Traffic]:
+    """Count the requests made inside; within another such block, that one's count goes on."""
+    around = _TRAFFIC.get()
+    if around is not _UNHEARD:
+        yield around
+        return
+    traffic = Traffic()
+    token = _TRAFFIC.set(traffic)
+    try:
+        yield traffic
+    finally:
+        _TRAFFIC.reset(token)
