@@ -2,6 +2,7 @@
 
 import json
 
+import chained_recordings_by_hand as chained
 import pytest
 from command_line import call, error_of
 
@@ -51,3 +52,12 @@ def test_what_cannot_be_is_one_error(made_files, folder, tmp_path):
     assert result.returncode == 2
     assert "--contiguous-chunk-bytes: not for a recording that NEO reads" in error_of(result)
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("write", [chained.spike2, chained.axona, chained.axograph])
+def test_recordings_in_chains_and_columns_are_recognized_and_verified(write, tmp_path):
+    path = write(tmp_path)["filename"]
+    assert call("generate", path, tmp_path / "out").returncode == 0
+    result = call("verify", tmp_path / "out", "--full")
+    assert (result.returncode, result.stderr) == (0, "")
+    assert "1 array" in result.stdout

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import chained_recordings_by_hand as chained
 import hdf5_recordings_by_hand as hdf5_hand
 import intan_by_hand as intan
 import recordings_by_hand as hand
@@ -173,6 +174,37 @@ FEATURES = (
         ("a tank of one block: blocks of samples among others",),
         ("one block, float32", {"dtype": "<f4", "tank": False}),
         ("a file for each channel", {"sev": True}),
+    ),
+    *_of("Spike2", "Spike2", chained.spike2,
+        ("three channels of int16, in blocks that lie in turns",),
+        ("float32", {"kinds": (9, 9)}),
+        ("version 6, both kinds of samples, events, pauses that make three segments", {"version": 6, "kinds": (1, 9, 3, 0, 1), "blocks": ((100, 100, 60), (100, 50), (30,))}),
+        ("version 4, blocks of different lengths, cut into what they have in common", {"version": 4, "blocks": ((200, 300, 128),)}),
+        ("channels of different scales", {"scales": (1, 2, 1)}),
+        ("a channel with less samples, each a stream of its own", {"lacks": 3, "try_signal_grouping": False}),
+        ("a channel with less samples, in one stream", {"lacks": 3}, "fills the rest with zeros"),
+        ("blocks with no length in common", {"blocks": ((7, 9, 10),)}, "that they have in common"),
+        ("cut short", {"cut": 11}, "cut short"),
+        ("cut short before a block", {"cut": 1600}, "cannot read it"),
+    ),
+    *_of("Axona", "Axona", chained.axona,
+        ("two tetrodes: three samples of 64 channels in each packet",),
+        ("four tetrodes, several chunks", {"tetrodes": (1, 2, 3, 4), "packets": 21000}),
+        ("16 tetrodes, a last packet that is cut short, which NEO leaves out", {"tetrodes": range(1, 17), "extra": 100}),
+        ("a last packet of an odd number of bytes", {"extra": 101}, "cannot read it"),
+        ("tetrodes 1 and 3", {"tetrodes": (1, 3)}, "under other names"),
+    ),
+    *_of("AxoGraph", "Axograph", chained.axograph,
+        ("X: scaled int16, a column for each trace",),
+        ("version 1: float32", {"version": 1}),
+        ("version 2: scaled int16", {"version": 2}),
+        ("X of version 3: int16", {"version": 3, "types": (4, 4, 4)}),
+        ("X: float64, one trace", {"types": (7,)}),
+        ("X: three episodes, each a segment", {"episodes": 3}),
+        ("X: int32", {"version": 5, "types": (5,), "notes": "made " * 200}, "integers of 64"),
+        ("X: traces of different lengths", {"lengths": (250, 200)}, "200 and 250 samples"),
+        ("X: int16 and float64", {"types": (4, 7)}, "do not have the same"),
+        ("X: cut short", {"cut": 1200}, "cannot read it"),
     ),
 )  # fmt: skip
 """All of them."""

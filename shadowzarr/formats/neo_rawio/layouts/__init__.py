@@ -45,6 +45,9 @@ _RULES = {
     "BiocamRawIO": ("hdf5_based", "biocam"),
     "TdtRawIO": ("blocks_by_channel", "tdt"),
     "NeuroExplorerRawIO": ("blocks_by_channel", "neuroexplorer"),
+    "Spike2RawIO": ("spike2", "stream_array"),
+    "AxonaRawIO": ("axona", "stream_array"),
+    "AxographRawIO": ("axograph", "stream_array"),
 }
 """Module and function of the rule for each reader; a module is imported when it is needed."""
 
@@ -55,9 +58,6 @@ REFUSED: dict[str, str] = {
     "MedRawIO": "samples are compressed, and a library reads them that does not say where they lie",
     "NIXRawIO": "a library reads the file; it is HDF5, and generate_rfs references its datasets",
     "AlphaOmegaRawIO": "where its blocks leave gaps, the values that it shows are not set by anything",
-    "Spike2RawIO": "no rule here looks up its chains of blocks, which may differ in length, yet",
-    "AxonaRawIO": "no rule here takes its three samples of 64 channels out of each packet yet",
-    "AxographRawIO": "no rule here looks up its columns, some of which are computed from two numbers, yet",
     "PhyRawIO": "the folder holds spikes and no signals",
     "ExampleRawIO": "it makes its values up",
 }
