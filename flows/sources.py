@@ -6,6 +6,7 @@ The library's words for the same are in `shadowzarr.catalog.request`.
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 from urllib.parse import urlsplit
@@ -78,6 +79,11 @@ class FolderSection(Section):
         default=list(FILE_INCLUDE),
         description="Glob patterns of paths below the folder that are wanted; * stays within a folder, ** "
         "does not.",
+    )
+    recordings: bool = Field(
+        default=True,
+        description="Whether recordings that NEO reads are wanted too, whatever include says; the files of "
+        "one are one asset, called as its folder or its first file. false: those that include matches.",
     )
     exclude: Globs = Field(default=[], description="Glob patterns of paths that are not wanted.")
     limit: Annotated[int, Field(ge=1)] | None = Field(
@@ -158,7 +164,7 @@ def folder_request(section: FolderSection) -> FolderRequest:
     return FolderRequest(
         section.title,
         absolute(section.path),
-        _rules(section),
+        replace(_rules(section), recordings=section.recordings),
         section.url_prefix or "",
         section.identity,
     )

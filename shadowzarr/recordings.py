@@ -131,6 +131,13 @@ _ENDINGS: Final = {
 """Endings of names, what is in the first bytes of such files, and their readers."""
 
 
+FIRST_FILES: Final = (
+    *_ENDINGS, ".abf", ".vhdr", ".edf", ".bdf", ".trc", ".raw", *(f".ns{n}" for n in range(1, 7)), ".rhd",
+    ".rhs", ".plx", ".axgd", ".axgx", ".nex", ".smr", ".xml",
+)  # fmt: skip
+"""How names of the first files of recordings end, in small letters; Elan's are known by their companions."""
+
+
 def find_recording(path: str | os.PathLike[str]) -> FoundRecording | None:
     """What NEO reads of a local file or folder; None when it is none that is known.
 
@@ -162,6 +169,16 @@ def kind_of_head(head: bytes) -> Kind | None:
     return found
 
 
+def first_file(path: Path) -> FoundRecording | None:
+    """The recording whose first file is at a path; None when it is none, or of no kind that is known."""
+    return _in_file(path, is_alone=False)
+
+
+def is_spikeglx(meta: Path) -> bool:
+    """Whether a ``.meta`` file is SpikeGLX's, beside its samples."""
+    return meta.with_suffix(".bin").is_file() and _SPIKEGLX_META.search(_head(meta)) is not None
+
+
 def _folder_kinds(folder: Path) -> Iterator[FoundRecording]:
     """Recordings that are the folder itself, by the files below it."""
     for number, (inside, name) in enumerate(_walk(folder)):
@@ -173,7 +190,7 @@ def _folder_kinds(folder: Path) -> Iterator[FoundRecording]:
             yield FoundRecording(_OPEN_EPHYS, str(folder))
         elif ending == ".continuous":
             yield FoundRecording(_OPEN_EPHYS_LEGACY, str(folder))
-        elif ending == ".meta" and path.with_suffix(".bin").is_file() and _SPIKEGLX_META.search(_head(path)):
+        elif ending == ".meta" and is_spikeglx(path):
             yield FoundRecording(_SPIKEGLX, str(folder))
         elif path.parent == folder and ending == ".ncs":
             yield FoundRecording(_NEURALYNX, str(folder))
@@ -230,10 +247,8 @@ def _part(path: Path, head: bytes) -> FoundRecording | None:
         return FoundRecording(_NEURALYNX, str(path.parent), {"include_filenames": [path.name]})
     others = {".continuous": _OPEN_EPHYS_LEGACY, ".oebin": _OPEN_EPHYS}
     kind = others.get(path.suffix.lower())
-    if path.suffix.lower() in (".bin", ".meta"):
-        pair = path.with_suffix(".meta")
-        if path.with_suffix(".bin").is_file() and pair.is_file() and _SPIKEGLX_META.search(_head(pair)):
-            kind = _SPIKEGLX
+    if path.suffix.lower() in (".bin", ".meta") and is_spikeglx(path.with_suffix(".meta")):
+        kind = _SPIKEGLX
     if kind is not None:
         raise UnknownFormatError(
             f"{path} is a part of {kind.title}, which NEO reads by its folder; name that"

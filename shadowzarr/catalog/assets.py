@@ -8,12 +8,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-AssetKind = Literal["blob", "zarr"]
+AssetKind = Literal["blob", "zarr", "recording"]
 
 
 @dataclass(frozen=True)
 class CatalogAsset:
-    """One asset of one version of a dandiset, or one file of a folder or manifest.
+    """One asset of one version of a dandiset, one file of a folder or manifest, or one recording.
 
     Attributes
     ----------
@@ -27,12 +27,12 @@ class CatalogAsset:
     path : str
         Path within the dandiset, folder or manifest, with ``/``.
     size : int
-        Bytes.
+        Bytes; of all files of a recording.
     etag : str
         ``dandi:dandi-etag`` without quotes; empty for a Zarr asset. That of a file is made of what
         tells its content from another (`shadowzarr.catalog.file_assets`).
     kind : str
-        ``blob`` or ``zarr``.
+        ``blob``, ``zarr``, or ``recording`` for one or more local files that NEO reads together.
     embargoed : bool
         Whether the asset is not public.
     download_url : str

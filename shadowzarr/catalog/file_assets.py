@@ -8,6 +8,7 @@ asked for), size and ETag that the server of a remote one tells.
 from __future__ import annotations
 
 import hashlib
+import os
 import uuid
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
@@ -37,7 +38,7 @@ _NO_PARTS: Final = "-0"
 
 @dataclass(frozen=True)
 class FoundFile:
-    """One file of a collection.
+    """One file of a collection, or one recording, which may be several.
 
     Attributes
     ----------
@@ -52,7 +53,9 @@ class FoundFile:
     etag : str or None
         Its ETag with the double quotes, when it is known.
     kind : str
-        ``blob`` or ``zarr``.
+        ``blob``, ``zarr`` or ``recording``.
+    parts : tuple of str
+        Absolute paths of all files of a recording.
     """
 
     name: str
@@ -61,6 +64,12 @@ class FoundFile:
     size: int | None = None
     etag: str | None = None
     kind: AssetKind = "blob"
+    parts: tuple[str, ...] = ()
+
+    @property
+    def files(self) -> list[Path]:
+        """All local files that it is."""
+        return [Path(each) for each in self.parts or (self.place,)]
 
 
 def file_assets(collection: str, files: Iterable[FoundFile], *, identity: Identity) -> list[CatalogAsset]:
@@ -103,7 +112,8 @@ def _modified(file: FoundFile) -> str:
     if is_remote(file.place):
         return ""
     try:
-        return datetime.fromtimestamp(Path(file.place).stat().st_mtime, UTC).isoformat()
+        newest = max(path.stat().st_mtime for path in file.files)
+        return datetime.fromtimestamp(newest, UTC).isoformat()
     except OSError:  # what is wrong with it shows when it is indexed
         return ""
 
@@ -117,14 +127,23 @@ def _state(file: FoundFile, identity: Identity) -> tuple[int, str, tuple[object,
             found = _described(file)
             etag = (found.etag or "").strip('"')
             return found.size or 0, etag, ("served", found.size, found.etag)
-        path = Path(file.place)
-        status = path.stat()
-        if identity == "digest":
-            with path.open("rb") as content:
-                return status.st_size, "", ("digest", hashlib.file_digest(content, "sha256").hexdigest())
+        states = [_local_state(path, identity) for path in file.files]
     except (ShadowzarrError, OSError):
         return 0, "", ("unreadable",)
-    return status.st_size, "", ("time", status.st_size, status.st_mtime_ns)
+    if file.parts:
+        names = (os.path.relpath(path, file.place) for path in file.parts)
+        return sum(size for size, _ in states), "", ("recording", *zip(names, states, strict=True))
+    ((size, state),) = states
+    return size, "", state
+
+
+def _local_state(path: Path, identity: Identity) -> tuple[int, tuple[object, ...]]:
+    """Size of a local file, and what tells its content from another."""
+    status = path.stat()
+    if identity == "digest":
+        with path.open("rb") as content:
+            return status.st_size, ("digest", hashlib.file_digest(content, "sha256").hexdigest())
+    return status.st_size, ("time", status.st_size, status.st_mtime_ns)
 
 
 def _described(file: FoundFile) -> Source:

@@ -1,13 +1,19 @@
-"""A folder of files as a collection: what is in it, below it, and where references say that it is."""
+"""A folder of files as a collection: what is in it, below it, and where references say that it is.
+
+The files of a recording that NEO reads are one asset, called as its folder or its first file
+(`recording_files`).
+"""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterator
+from dataclasses import replace
 from pathlib import Path
 from urllib.parse import quote
 
 from ..errors import ReadError, UsageError
+from ..recording_files import RecordingFiles, file_recordings, folder_recording
 from .asset_names import DIRECTORY_SUFFIX
 from .assets import CatalogAsset
 from .file_assets import FoundFile, file_assets
@@ -32,7 +38,7 @@ def check_folder(request: FolderRequest) -> None:
 
 
 def list_folder(request: FolderRequest, *, outputs: Collection[Path] = ()) -> list[CatalogAsset]:
-    """List the files in a folder and below it as assets.
+    """List the files and recordings in a folder and below it as assets.
 
     Names that begin with a dot, links to folders, references and what lies in an output are no part of it.
 
@@ -55,15 +61,19 @@ class _Walk:
     def __init__(self, request: FolderRequest, outputs: frozenset[Path]) -> None:
         self._request = request
         self._outputs = outputs
+        self._taken: set[Path] = set()
+        """Files that are parts of recordings."""
+        self._recorded: set[Path] = set()
+        """Folders in which NEO looks for files of one recording, however deep."""
 
     def files(self, folder: Path, path: str) -> Iterator[FoundFile]:
         """The files of a folder; ``path`` is its own, with a slash at its end when it is not the first."""
-        for entry in self._entries(folder, path):
+        entries = self._entries(folder, path)
+        yield from self._recordings(folder, path, entries)
+        for entry in entries:
             name = path + entry.name
-            if entry.name.startswith(".") or entry.name.endswith(DIRECTORY_SUFFIX):
-                continue
             if not entry.is_dir(follow_symlinks=False):
-                if not entry.is_dir():  # a link to a folder may lead back here
+                if Path(entry.path) not in self._taken and not entry.is_dir():  # a link may lead back here
                     yield self._found(name)
             elif entry.name.lower().endswith(ZARR_SUFFIX):
                 yield FoundFile(name, entry.path, entry.path, kind="zarr")
@@ -72,7 +82,12 @@ class _Walk:
 
     def _entries(self, folder: Path, path: str) -> list[os.DirEntry[str]]:
         try:
-            return sorted(os.scandir(folder), key=lambda entry: entry.name)
+            found = sorted(os.scandir(folder), key=lambda entry: entry.name)
+            return [
+                each
+                for each in found
+                if not each.name.startswith(".") and not each.name.endswith(DIRECTORY_SUFFIX)
+            ]
         except OSError as error:
             if path and matches_any(path.rstrip("/"), self._request.rules.exclude):
                 return []
@@ -80,6 +95,31 @@ class _Walk:
                 f"the folder {folder} cannot be listed: {error.strerror or error}; exclude it with "
                 f"{path or '**/'}** when nothing in it is wanted"
             ) from error
+
+    def _recordings(self, folder: Path, path: str, entries: list[os.DirEntry[str]]) -> Iterator[FoundFile]:
+        """The recording that a folder is, and those that begin in it."""
+        names = [entry.name for entry in entries]
+        if not self._recorded.intersection(folder.parents):
+            whole = folder_recording(folder, names)
+            if whole is not None:
+                self._taken.update(whole.parts)
+                self._recorded.update([folder] if whole.holds_folders else [])
+                yield self._recording(path.rstrip("/"), whole)
+        files = [
+            entry.name for entry in entries if Path(entry.path) not in self._taken and not entry.is_dir()
+        ]
+        for each in file_recordings(folder, files):
+            self._taken.update(each.parts)
+            yield self._recording(path + each.place.name, each)
+
+    def _recording(self, name: str, found: RecordingFiles) -> FoundFile:
+        parts = tuple(map(str, found.parts))
+        if name:
+            return replace(self._found(name), kind="recording", parts=parts)
+        place = str(self._request.path)  # all of the collection is one recording
+        return FoundFile(
+            self._request.path.name, place, self._request.url_prefix or place, kind="recording", parts=parts
+        )
 
     def _found(self, name: str) -> FoundFile:
         place = os.path.join(self._request.path, *name.split("/"))  # noqa: PTH118 - a location is a string

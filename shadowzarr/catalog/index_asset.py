@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import orjson
@@ -16,6 +17,7 @@ import orjson
 from ..errors import SourceChangedError
 from ..formats.dispatch import generate_references
 from ..formats.progress import GenerationEvent
+from ..recording_files import recording_at
 from ..refs.chunk_index import MISSING
 from ..refs.chunk_key import METADATA_NAME
 from ..refs.document import Rfs
@@ -103,7 +105,15 @@ class _Reporter:
 
 
 def _check_source(rfs: Rfs, job: IndexJob) -> None:
-    """Compare the asset's own file with its listing; files it leads to are in no listing."""
+    """Compare the asset's own file, or files, with the listing; files it leads to are in no listing."""
+    if job.is_recording:
+        found = recording_at(Path(job.local or job.url))
+        if found is None or found.size != job.size:
+            raise SourceChangedError(
+                f"{job.size} bytes are listed of the recording, and it has "
+                f"{0 if found is None else found.size}; it was changed meanwhile, run again"
+            )
+        return
     own = [entry for entry in rfs.get("sources", {}).values() if not entry.get("linked")]
     if len(own) != 1:
         raise SourceChangedError(f"{job.size} bytes are listed, but the file does not tell its size")

@@ -46,6 +46,8 @@ class IndexJob:
         A local copy to read in place of the URL; empty when there is none.
     likely : {"hdf5"}, optional
         What the file is by its name; its content decides.
+    is_recording : bool
+        Whether it may be several files; the size is that of all of them then.
     """
 
     url: str
@@ -58,6 +60,7 @@ class IndexJob:
     output: Path | None = None
     local: str = ""
     likely: Format | None = None
+    is_recording: bool = False
 
 
 @dataclass(frozen=True)

@@ -61,12 +61,19 @@ class SelectionRules:
         At most so many wanted assets, the first by path.
     is_include_own : bool
         Whether somebody chose the patterns of ``include``, and expects each to match something.
+    recordings : bool
+        Whether recordings are wanted too that no include pattern matches.
     """
 
     include: tuple[str, ...] = DEFAULT_INCLUDE
     exclude: tuple[str, ...] = ()
     limit: int | None = None
     is_include_own: bool = True
+    recordings: bool = False
+
+    def include_asset(self, asset: CatalogAsset) -> bool:
+        """Whether an asset is wanted, unless it is excluded."""
+        return matches_any(asset.path, self.include) or (self.recordings and asset.kind == "recording")
 
 
 @dataclass(frozen=True)
@@ -227,7 +234,7 @@ def _refusal(asset: CatalogAsset, rules: SelectionRules, *, has_private: bool) -
         return EXCLUDED, "an exclude pattern matches"
     if asset.kind == "zarr":
         return ALREADY_ZARR, "the asset is a Zarr store"
-    if not matches_any(asset.path, rules.include):
+    if not rules.include_asset(asset):
         wants_nwb = all(pattern.lower().endswith(".nwb") for pattern in rules.include)
         if asset.path.lower().endswith(".nwb") or not wants_nwb:
             return EXCLUDED, "no include pattern matches"

@@ -16,7 +16,7 @@ from .redo import RedoRules
 from .run_summary import Fate
 
 FILE_INCLUDE = ("**/*.nwb", "**/*.h5", "**/*.hdf5", "**/*.tif", "**/*.tiff")
-"""What is wanted of a folder when nothing else is said."""
+"""What is wanted of a folder when nothing else is said, beside recordings that NEO reads."""
 
 SPARE_ASSETS = 2
 """Assets in flight beyond the processes, so that none waits while others are published."""
@@ -52,7 +52,7 @@ class FolderRequest:
     name: str
     path: Path
     rules: SelectionRules = field(
-        default_factory=lambda: SelectionRules(include=FILE_INCLUDE, is_include_own=False)
+        default_factory=lambda: SelectionRules(FILE_INCLUDE, is_include_own=False, recordings=True)
     )
     url_prefix: str = ""
     identity: Identity = "time"

@@ -183,6 +183,7 @@ def index(workshop: Workshop, work: AssetWork, twin: Path | None = None) -> Done
         output=layout.folder,
         local=work.asset.local_path,
         likely="hdf5" if work.asset.path.lower().endswith(HDF5_NAMES) else None,
+        is_recording=work.asset.kind == "recording",
     )
     news = workshop.news
     result = workshop.pool.run(

@@ -120,7 +120,10 @@ def _chosen(found: Format, defaults: Mapping[str, Any], options: Mapping[str, An
             f"{', '.join(foreign)} cannot be chosen for {TITLES[found]}; its options are "
             f"{', '.join(sorted(known))}"
         )
-    return {name: value for name, value in defaults.items() if name in known} | dict(options)
+    usual = {name: value for name, value in defaults.items() if name in known}
+    if found == "neo" and usual.get("on_unsupported") == "copy":
+        usual["on_unsupported"] = "skip"  # nothing of a recording is copied: samples can be referenced, or not
+    return usual | dict(options)
 
 
 def _otherwise(place: str | os.PathLike[str]) -> Format | None:

@@ -2,12 +2,14 @@
 
 import numpy as np
 import pytest
+import recordings_by_hand as hand
 
 from flows.commands import run_config
 from flows.load_config import load_config
 from shadowzarr.catalog.records import read_record
 
 tifffile = pytest.importorskip("tifffile", reason="the extra tiff is not installed")
+pytest.importorskip("neo", reason="the extra neo is not installed")
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
 
@@ -18,6 +20,8 @@ def config(tmp_path, write_file):
     folder = tmp_path / "raw data"
     write_file(folder / "a.h5", seed=1)
     tifffile.imwrite(folder / "b.tif", np.arange(600, dtype="u2").reshape(20, 30), photometric="minisblack")
+    (folder / "run_g0").mkdir()
+    hand.spikeglx(folder / "run_g0")
     (tmp_path / "more.txt").write_text("raw data/b.tif\n")
     path = tmp_path / "config.yaml"
     path.write_text(
@@ -32,7 +36,7 @@ def config(tmp_path, write_file):
 def test_the_plan_of_folders_and_lists(config, tmp_path, capsys):
     assert run_config(str(config), is_plan=True) == 0
     out = " ".join(capsys.readouterr().out.split())
-    for part in ("raw", "more", "b.tif", "(new)", "3 assets would be indexed", "'*.txt' matches no asset"):
+    for part in ("raw", "more", "b.tif", "run_g0", "(new)", "4 assets would be indexed", "'*.txt' matches no asset"):
         assert part in out
     assert not (tmp_path / "out").exists()
 
@@ -41,12 +45,13 @@ def test_the_flow_does_folders_and_lists(prefect_server, config, tmp_path):
     from flows.index_dandisets import index_dandisets
 
     summary = index_dandisets(load_config(config))
-    assert (summary.exit_code, summary.outcome_counts) == (0, {"indexed": 3})
+    assert (summary.exit_code, summary.outcome_counts) == (0, {"indexed": 4})
     found = [read_record(path) for path in (tmp_path / "out" / "collections").rglob("*.record.json")]
     assert sorted((record.dandiset, record.path) for record in found) == [
         ("more", "raw data/b.tif"),
         ("raw", "a.h5"),
         ("raw", "b.tif"),
+        ("raw", "run_g0"),
     ]
     assert all(record.verification.equal for record in found)
     report = (tmp_path / "out" / "report.html").read_text()
