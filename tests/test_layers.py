@@ -22,6 +22,7 @@ MAY_IMPORT = {
     "tiff_segments": set(),
     "access": {"refs"},
     "recordings": set(),
+    "recording_files": {"recordings"},
     "recognition": {"refs", "access", "recordings"},
     "builder": {"refs", "attributes", "codecs"},
     "write": {"refs", "access"},
@@ -56,7 +57,17 @@ MAY_IMPORT = {
         "recognition",
         "recordings",
     },
-    "catalog": {"refs", "attributes", "access", "recognition", "formats", "write", "store", "verify"},
+    "catalog": {
+        "refs",
+        "attributes",
+        "access",
+        "recognition",
+        "recording_files",
+        "formats",
+        "write",
+        "store",
+        "verify",
+    },
     # both directions; chunks that cannot be virtual are read as our store reads them
     "icechunk": {"refs", "access", "store", "formatting"},
     # both directions; manifests hold what our store reads of chunks that are not whole

@@ -122,7 +122,7 @@ def _chosen(found: Format, defaults: Mapping[str, Any], options: Mapping[str, An
         )
     usual = {name: value for name, value in defaults.items() if name in known}
     if found == "neo" and usual.get("on_unsupported") == "copy":
-        usual["on_unsupported"] = "skip"  # nothing of a recording is copied: samples can be referenced, or not
+        usual["on_unsupported"] = "skip"  # nothing of a recording is copied
     return usual | dict(options)
 
 
