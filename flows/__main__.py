@@ -64,7 +64,14 @@ class Redo:
 
 
 @app.command
-def run(config: str, *, plan: Switch = False, changes: Changes = (), redo: Redo | None = None) -> int:
+def run(
+    config: str,
+    *,
+    plan: Switch = False,
+    changes: Changes = (),
+    json_lines: Switch = False,
+    redo: Redo | None = None,
+) -> int:
     """Run the flow that a configuration is for.
 
     Parameters
@@ -75,12 +82,15 @@ def run(config: str, *, plan: Switch = False, changes: Changes = (), redo: Redo 
         Print what would be done, and do nothing.
     changes
         KEY=VALUE in place of the file's, such as output.folder=out; may be repeated.
+    json_lines
+        Write progress and outcome to standard output as JSON, an object a line, for programs.
     """
-    return run_config(config, changes=[*changes, *(redo or Redo()).changes], is_plan=plan)
+    all_changes = [*changes, *(redo or Redo()).changes]
+    return run_config(config, changes=all_changes, is_plan=plan, as_json_lines=json_lines)
 
 
 @app.command
-def plan(config: str, *, changes: Changes = (), redo: Redo | None = None) -> int:
+def plan(config: str, *, changes: Changes = (), json_lines: Switch = False, redo: Redo | None = None) -> int:
     """Print what a configuration would do, and do nothing.
 
     Parameters
@@ -89,8 +99,11 @@ def plan(config: str, *, changes: Changes = (), redo: Redo | None = None) -> int
         A YAML file.
     changes
         KEY=VALUE in place of the file's, such as output.folder=out; may be repeated.
+    json_lines
+        Write the plan to standard output as one JSON object on a line, for programs.
     """
-    return run_config(config, changes=[*changes, *(redo or Redo()).changes], is_plan=True)
+    all_changes = [*changes, *(redo or Redo()).changes]
+    return run_config(config, changes=all_changes, is_plan=True, as_json_lines=json_lines)
 
 
 @app.command

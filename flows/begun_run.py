@@ -17,6 +17,7 @@ from shadowzarr.catalog.request import IndexRequest
 from shadowzarr.catalog.stages import Workshop
 from shadowzarr.errors import PoolClosedError
 
+from .json_lines import JsonLines
 from .stop_run import RunStop
 
 
@@ -39,6 +40,8 @@ class BegunRun:
         What ends the run from outside.
     workshop : Workshop, optional
         What its assets share, once there is one.
+    json_lines : JsonLines, optional
+        Takes what is told of the run's progress, when a program is to read it.
     hush : callable
         Ends the display of progress.
     report_stop : callable
@@ -52,6 +55,7 @@ class BegunRun:
     has_prefect_server: bool = False
     stop: RunStop | None = None
     workshop: Workshop | None = None
+    json_lines: JsonLines | None = None
     hush: Callable[[], None] = lambda: None
     report_stop: Callable[[str], None] = lambda reason: None
 

@@ -22,6 +22,7 @@ from shadowzarr.errors import MissingCredentialsError, MissingDependencyError, S
 if TYPE_CHECKING:
     from .begun_run import BegunRun
     from .config import IndexDandisetsConfig
+    from .json_lines import JsonLines
 
 PIPELINE = ("prefect", "pydantic", "ruamel.yaml", "jinja2", "duckdb")
 """What the extra ``pipeline`` installs for these commands."""
@@ -30,8 +31,11 @@ INTERRUPTED = 130
 """What shells show for a program that was ended by Ctrl-C."""
 
 
-def run_config(path: str, *, changes: Sequence[str] = (), is_plan: bool = False) -> int:
+def run_config(
+    path: str, *, changes: Sequence[str] = (), is_plan: bool = False, as_json_lines: bool = False
+) -> int:
     """Run the flow that a configuration is for, or print what it would do."""
+    lines = _json_lines() if as_json_lines else None
     try:
         require_installed(*PIPELINE, extra="pipeline")
         from .load_config import load_config
@@ -39,16 +43,16 @@ def run_config(path: str, *, changes: Sequence[str] = (), is_plan: bool = False)
 
         config = load_config(path, changes=changes)
         if isinstance(config, VerifyOutputsConfig):
+            if lines is not None:
+                raise UsageError("JSON lines are written for flows that index; verify_outputs writes a file")
             from .verify_command import plan_checks, run_checks
 
             return plan_checks(config) if is_plan else run_checks(config)
-        return _plan(config) if is_plan else _run(config)
+        return _plan(config, lines) if is_plan else _run(config, lines)
     except MissingCredentialsError as error:
-        print(f"{error} (a configuration names the variable by archive.api_key_env)", file=sys.stderr)
-        return EXIT_FAILURE
+        return _refused(f"{error} (a configuration names the variable by archive.api_key_env)", lines)
     except ShadowzarrError as error:
-        print(error, file=sys.stderr)
-        return EXIT_FAILURE
+        return _refused(str(error), lines)
     except KeyboardInterrupt:
         print("interrupted; what is done stays done, run again to go on", file=sys.stderr)
         return INTERRUPTED
@@ -86,7 +90,21 @@ def run_demo() -> int:
     return main()
 
 
-def _plan(config: IndexDandisetsConfig) -> int:
+def _json_lines() -> JsonLines:
+    from .json_lines import JsonLines
+
+    return JsonLines(sys.stdout)
+
+
+def _refused(message: str, lines: JsonLines | None) -> int:
+    """Say why a run was impossible."""
+    print(message, file=sys.stderr)
+    if lines is not None:
+        lines.error(message, exit_code=EXIT_FAILURE)
+    return EXIT_FAILURE
+
+
+def _plan(config: IndexDandisetsConfig, lines: JsonLines | None) -> int:
     from rich.console import Console
 
     from shadowzarr.catalog.estimate import estimate_plan
@@ -106,27 +124,34 @@ def _plan(config: IndexDandisetsConfig) -> int:
         twins=twins_of(request, log.plan),
         prices=config.prices.prices,
     )
+    if lines is not None:
+        lines.plan(log.plan, estimate)
+        return 0
     console = Console()
     print_plan(console, log, output=config.output.folder, warnings=config.warnings)
     print_estimate(console, estimate, currency=config.prices.currency)
     return 0
 
 
-def _run(config: IndexDandisetsConfig) -> int:
+def _run(config: IndexDandisetsConfig, lines: JsonLines | None) -> int:
     from rich.console import Console
 
     from shadowzarr.catalog.index_run import RunLog
 
     from .begun_run import begin_run
     from .stop_run import RunStop
-    from .summary_text import print_summary
+    from .summary_text import exit_lines, print_summary
 
     log, stop = RunLog(), RunStop()
     with stop.listening(), begin_run(config.request, log, stop=stop) as begun:
+        begun.json_lines = lines
         _look_ahead(begun)
         summary = _idle_run(config, begun) if begun.is_idle else _run_flow(config, begun)
     whole = replace(summary, seconds=round(time.perf_counter() - log.start, 3))
     report = str(config.request.public.report)
+    if lines is not None:
+        lines.end(whole, report=report, reasons=exit_lines(whole))
+        return summary.exit_code
     print_summary(Console(), whole, report=report, names_failures=not _are_one(sys.stdout, sys.stderr))
     return summary.exit_code
 

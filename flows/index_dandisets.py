@@ -88,7 +88,7 @@ def index_assets(config: IndexDandisetsConfig) -> State[Any]:
         if not begun.is_planned:
             plan(config, request, log)
         with (
-            open_progress(log.plan) as progress,
+            open_progress(log.plan, json_lines=begun.json_lines) as progress,
             # Closed before Prefect waits for its threads, which wait for processes of the pool.
             closing(index_planned(config, begun, progress)) as ended,
         ):

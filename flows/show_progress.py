@@ -1,4 +1,7 @@
-"""How far a run is: bars on a terminal, a line now and then elsewhere. Everything goes to stderr."""
+"""How far a run is: bars on a terminal, a line now and then elsewhere, JSON lines when they are asked for.
+
+All but JSON lines goes to stderr.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,6 @@ import contextlib
 import threading
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
@@ -16,38 +18,12 @@ from shadowzarr.catalog.plan import AssetWork, Plan
 from shadowzarr.catalog.records import IndexRecord
 from shadowzarr.formatting import format_bytes
 
+from .json_lines import JsonLines
+from .progress_tally import Tally
 from .summary_text import failure_line
 
 LINE_SECONDS = 10.0
-
-
-@dataclass
-class Tally:
-    """What has been done so far, and the news of what is being done."""
-
-    assets: int = 0
-    failed: int = 0
-    chunks: int = 0
-    nbytes: int = 0
-    started: float = field(default_factory=time.monotonic)
-    current: dict[str, IndexNews] = field(default_factory=dict)
-
-    def add(self, record: IndexRecord) -> None:
-        """Count an asset that ended."""
-        self.current.pop(record.asset_id, None)
-        self.assets += 1
-        self.failed += record.outcome == "failed"
-        self.chunks += record.counts.chunks
-        self.nbytes += record.size if record.outcome != "failed" else 0
-
-    def text(self) -> str:
-        """Say how much that is: chunks and bytes so far, and assets per second."""
-        news = list(self.current.values())
-        chunks = self.chunks + sum(each.chunks for each in news)
-        nbytes = self.nbytes + sum(each.bytes for each in news)
-        rate = self.assets / max(time.monotonic() - self.started, 0.001)
-        failed = f", {self.failed:,} failed" if self.failed else ""
-        return f"{chunks:,} chunks, {format_bytes(nbytes)}, {rate:.1f} assets/s{failed}"
+JSON_SECONDS = 1.0
 
 
 class RunProgress:
@@ -55,28 +31,27 @@ class RunProgress:
 
     Parameters
     ----------
-    total : int
-        Assets to be done.
+    tally : Tally
+        What there is to do.
     show : callable
         Called with the tally after each change.
-    say : callable
-        Called with a line that is to stay, such as a failure.
+    tell : callable
+        Called with the record of each asset that ended, before that.
     end : callable, optional
         Called when nothing more is shown.
     """
 
     def __init__(
         self,
-        total: int,
+        tally: Tally,
         show: Callable[[Tally], None],
-        say: Callable[[str], None],
+        tell: Callable[[IndexRecord], None],
         end: Callable[[], None] = lambda: None,
     ) -> None:
-        self.total = total
+        self._tally = tally
         self._end = end
         self._show = show
-        self._say = say
-        self._tally = Tally()
+        self._tell = tell
         self._lock = threading.Lock()
         self._is_closed = False
 
@@ -94,8 +69,7 @@ class RunProgress:
             if self._is_closed:
                 return
             self._tally.add(record)
-            if record.outcome == "failed":
-                self._say(failure_line(record))
+            self._tell(record)
             self._show(self._tally)
 
     def close(self) -> None:
@@ -106,17 +80,33 @@ class RunProgress:
 
 
 @contextlib.contextmanager
-def open_progress(plan: Plan, *, console: Console | None = None) -> Iterator[RunProgress]:
-    """Show the progress of a run while it lasts."""
+def open_progress(
+    plan: Plan, *, console: Console | None = None, json_lines: JsonLines | None = None
+) -> Iterator[RunProgress]:
+    """Show the progress of a run while it lasts.
+
+    Parameters
+    ----------
+    plan : Plan
+        What is to be done.
+    console : Console, optional
+        Where it is shown; standard error by default.
+    json_lines : JsonLines, optional
+        Takes events in place of all that is shown.
+    """
+    tally = Tally.of(plan.work)
+    if json_lines is not None:
+        json_lines.begin(plan)
+        yield RunProgress(tally, _now_and_then(json_lines.progress, JSON_SECONDS), json_lines.asset)
+        return
     console = console or Console(stderr=True)
-    total = len(plan.work)
     if console.is_terminal:
         with _bars(console) as bars:
-            task = bars.add_task("indexing", total=total, tally="")
-            yield RunProgress(total, _bar_show(bars, task), lambda line: _say(bars.console, line), bars.stop)
+            task = bars.add_task("indexing", total=tally.total, tally="")
+            yield RunProgress(tally, _bar_show(bars, task), _failures(bars.console), bars.stop)
         return
-    _say(console, f"{total:,} assets to index ({format_bytes(plan.work_bytes)})")
-    yield RunProgress(total, _line_show(console, total), lambda line: _say(console, line))
+    _say(console, f"{tally.total:,} assets to index ({format_bytes(plan.work_bytes)})")
+    yield RunProgress(tally, _line_show(console), _failures(console))
 
 
 def _bars(console: Console) -> Progress:
@@ -134,16 +124,34 @@ def _bar_show(bars: Progress, task: TaskID) -> Callable[[Tally], None]:
     return lambda tally: bars.update(task, completed=tally.assets, tally=tally.text())
 
 
-def _line_show(console: Console, total: int) -> Callable[[Tally], None]:
-    following = time.monotonic() + LINE_SECONDS
-
+def _line_show(console: Console) -> Callable[[Tally], None]:
     def show(tally: Tally) -> None:
-        nonlocal following
-        if time.monotonic() >= following or tally.assets == total:
-            following = time.monotonic() + LINE_SECONDS
-            _say(console, f"{tally.assets:,} of {total:,} assets: {tally.text()}")
+        _say(console, f"{tally.assets:,} of {tally.total:,} assets: {tally.text()}")
 
-    return show
+    return _now_and_then(show, LINE_SECONDS)
+
+
+def _now_and_then(show: Callable[[Tally], None], seconds: float) -> Callable[[Tally], None]:
+    """Show a tally when some time has passed since the last one, and when all is done."""
+    following = time.monotonic() + seconds
+
+    def shown(tally: Tally) -> None:
+        nonlocal following
+        if time.monotonic() >= following or tally.assets == tally.total:
+            following = time.monotonic() + seconds
+            show(tally)
+
+    return shown
+
+
+def _failures(console: Console) -> Callable[[IndexRecord], None]:
+    """Say which assets failed, when they do."""
+
+    def tell(record: IndexRecord) -> None:
+        if record.outcome == "failed":
+            _say(console, failure_line(record))
+
+    return tell
 
 
 def _say(console: Console, line: str) -> None:

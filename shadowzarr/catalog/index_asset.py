@@ -101,7 +101,7 @@ class _Reporter:
             }
         elif self._progress is not None and time.monotonic() >= self._next:
             self._next = time.monotonic() + REPORT_SECONDS
-            self._progress(IndexNews(event.chunks, event.bytes))
+            self._progress(IndexNews(event.chunks, event.bytes, event.requests))
 
 
 def _check_source(rfs: Rfs, job: IndexJob) -> None:

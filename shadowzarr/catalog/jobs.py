@@ -75,10 +75,11 @@ class IndexResult:
 
 @dataclass(frozen=True)
 class IndexNews:
-    """How far the indexing of an asset is."""
+    """How far the indexing of an asset is: chunks, bytes that they are, requests made."""
 
     chunks: int
     bytes: int
+    requests: int = 0
 
 
 @dataclass(frozen=True)

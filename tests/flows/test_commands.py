@@ -212,6 +212,39 @@ def test_a_run_prints_its_summary_and_where_the_report_is(prefect_server, write_
     assert "config.yaml" in report
 
 
+def test_a_run_as_json_lines(prefect_server, write_config, tmp_path, capsys):
+    config = str(write_config())
+    changes = ["dandisets.0.include=[sub-0/*, bad/text.nwb]"]
+    assert run_config(config, changes=changes, is_plan=True, as_json_lines=True) == 0
+    (plan,) = map(json.loads, capsys.readouterr().out.splitlines())
+    assert (plan["event"], plan["assets_total"], plan["estimate"]["basis"]) == ("plan", 2, "sizes")
+    assert run_config(config, changes=changes, as_json_lines=True) == 1
+    printed = capsys.readouterr()
+    events = [json.loads(line) for line in printed.out.splitlines()]
+    assert [each["event"] for each in events if each["event"] != "progress"] == [
+        "begin",
+        "asset",
+        "asset",
+        "end",
+    ]
+    assert sorted(each["outcome"] for each in events if each["event"] == "asset") == ["failed", "indexed"]
+    assert events[-2]["event"] == "progress"
+    assert (events[-2]["assets_done"], events[-2]["failures"]) == (2, 1)
+    assert events[-2]["requests"] > 0
+    end = events[-1]
+    assert (end["exit_code"], end["outcomes"]) == (1, {"failed": 1, "indexed": 1})
+    assert end["reasons"] == ["exit code 1: 1 asset failed"]
+    assert end["report"] == str(tmp_path / "out" / "report.html")
+
+
+def test_what_makes_a_run_impossible_is_a_json_line_too(write_config, capsys):
+    assert run_config(str(write_config()), changes=["run.zzz=1"], as_json_lines=True) == 1
+    printed = capsys.readouterr()
+    (line,) = map(json.loads, printed.out.splitlines())
+    assert (line["event"], line["exit_code"]) == ("error", 1)
+    assert line["message"] == printed.err.strip()
+
+
 def test_a_server_is_told_of_a_run_with_nothing_to_do_too(
     prefect_server, write_config, archive, monkeypatch, capsys
 ):

@@ -1,10 +1,13 @@
 import io
+import json
 from dataclasses import replace
 
 import pytest
 from rich.console import Console
 
-from flows.show_progress import Tally, open_progress
+from flows.json_lines import JsonLines
+from flows.progress_tally import Tally
+from flows.show_progress import open_progress
 from shadowzarr.catalog.assets import CatalogAsset
 from shadowzarr.catalog.jobs import IndexNews
 from shadowzarr.catalog.options import ReferenceOptions
@@ -55,12 +58,19 @@ def test_nothing_is_shown_of_a_run_that_is_stopped(is_terminal):
 
 
 def test_news_of_assets_count_until_their_records_do():
-    tally = Tally()
-    tally.current["id-1"] = IndexNews(100, 1_000_000)
+    tally = Tally.of([WORK, WORK])
+    tally.current["id-1"] = IndexNews(100, 1_000_000, 7)
+    assert tally.requests_so_far == 7
+    assert tally.eta_seconds is None
     assert tally.text().startswith("100 chunks, 1 MB")
     tally.add(DONE)
     assert tally.text().startswith("1,500 chunks, 2 MB")
-    tally.add(FAILED)
+    assert tally.eta_seconds == pytest.approx(tally.seconds, rel=0.5)  # two of a size: as long again
+    assert " left" in tally.text()
+    assert "requests/s" not in tally.text()
+    tally.add(replace(FAILED, statistics={"requests": 5}))
+    assert (tally.requests_so_far, tally.eta_seconds) == (5, 0.0)
+    assert "requests/s" in tally.text()
     assert tally.text().endswith("1 failed")
 
 
@@ -70,3 +80,22 @@ def test_embargoed_assets_are_not_named():
         progress.asset_ended(replace(FAILED, private=True))
     assert "b.nwb" not in out.getvalue()
     assert "(an embargoed asset)" in out.getvalue()
+
+
+def test_json_lines_tell_the_same_to_programs():
+    out = io.StringIO()
+    failed = replace(FAILED, private=True, path="secret.nwb", statistics={"requests": 3})
+    with open_progress(Plan(work=[WORK, WORK]), json_lines=JsonLines(out)) as progress:
+        progress.asset_news(WORK, IndexNews(100, 1_000_000, 2))
+        progress.asset_ended(DONE)
+        progress.asset_ended(failed)
+    begin, done, bad, last = events = [json.loads(line) for line in out.getvalue().splitlines()]
+    assert [each["event"] for each in events] == ["begin", "asset", "asset", "progress"]
+    assert all(each["time"].endswith("Z") for each in events)
+    assert (begin["assets_total"], begin["bytes_total"], begin["passed_over"]) == (2, 4_000_000, {})
+    assert (done["path"], done["outcome"], done["chunks"], done["error"]) == ("a.nwb", "indexed", 1500, None)
+    assert (bad["path"], bad["requests"]) == (None, 3)
+    assert bad["error"] == {"stage": "index", "kind": "E", "message": "it is text", "transient": False}
+    assert (last["assets_done"], last["assets_total"], last["failures"], last["requests"]) == (2, 2, 1, 3)
+    assert (last["bytes_done"], last["bytes_total"], last["eta_seconds"]) == (2_000_000, 4_000_000, 0.0)
+    assert "secret" not in out.getvalue()
