@@ -100,7 +100,9 @@ class _Comparison:
     def compare_groups(self) -> None:
         """Every group on the way to an array must be there, and list what is in it."""
         for path in self._groups:
-            if self._is_left_out(path, is_group=True) or self._is_absent(path, "a group"):
+            if self._is_left_out(path, is_group=True) or self._is_emptied(path):
+                continue
+            if self._is_absent(path, "a group"):
                 continue
             self._tally.count("groups")
             if self._references.nodes[path].is_array:
@@ -149,6 +151,11 @@ class _Comparison:
         self._left_out.add(path)
         self._tally.leave_out(path, entry["kind"], entry["reason"])
         return True
+
+    def _is_emptied(self, path: str) -> bool:
+        """Whether a group is not there since each array in it is left out by name."""
+        inside = [each for each in self._arrays if path in _groups_above(each)]
+        return path not in self._references.nodes and all(map(self._references.skipped.at, inside))
 
     def _is_absent(self, path: str, what: str) -> bool:
         if path in self._references.nodes:
