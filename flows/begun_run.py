@@ -18,6 +18,7 @@ from shadowzarr.catalog.stages import Workshop
 from shadowzarr.errors import PoolClosedError
 
 from .json_lines import JsonLines
+from .notify import Notifier
 from .stop_run import RunStop
 
 
@@ -40,6 +41,8 @@ class BegunRun:
         What ends the run from outside.
     workshop : Workshop, optional
         What its assets share, once there is one.
+    notifier : Notifier, optional
+        Tells somebody how the run ended.
     json_lines : JsonLines, optional
         Takes what is told of the run's progress, when a program is to read it.
     hush : callable
@@ -55,6 +58,7 @@ class BegunRun:
     has_prefect_server: bool = False
     stop: RunStop | None = None
     workshop: Workshop | None = None
+    notifier: Notifier | None = None
     json_lines: JsonLines | None = None
     hush: Callable[[], None] = lambda: None
     report_stop: Callable[[str], None] = lambda reason: None

@@ -11,7 +11,7 @@ import json
 import os
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, TextIO
 
@@ -20,9 +20,12 @@ from shadowzarr.catalog.run_summary import EXIT_FAILURE, RunSummary
 from shadowzarr.errors import MissingCredentialsError, MissingDependencyError, ShadowzarrError, UsageError
 
 if TYPE_CHECKING:
+    from shadowzarr.catalog.index_run import RunLog
+
     from .begun_run import BegunRun
     from .config import IndexDandisetsConfig
     from .json_lines import JsonLines
+    from .notify import Notifier
 
 PIPELINE = ("prefect", "pydantic", "ruamel.yaml", "jinja2", "duckdb")
 """What the extra ``pipeline`` installs for these commands."""
@@ -138,15 +141,10 @@ def _run(config: IndexDandisetsConfig, lines: JsonLines | None) -> int:
 
     from shadowzarr.catalog.index_run import RunLog
 
-    from .begun_run import begin_run
-    from .stop_run import RunStop
     from .summary_text import exit_lines, print_summary
 
-    log, stop = RunLog(), RunStop()
-    with stop.listening(), begin_run(config.request, log, stop=stop) as begun:
-        begun.json_lines = lines
-        _look_ahead(begun)
-        summary = _idle_run(config, begun) if begun.is_idle else _run_flow(config, begun)
+    log = RunLog()
+    summary = _summary_of_run(config, log, lines)
     whole = replace(summary, seconds=round(time.perf_counter() - log.start, 3))
     report = str(config.request.public.report)
     if lines is not None:
@@ -154,6 +152,43 @@ def _run(config: IndexDandisetsConfig, lines: JsonLines | None) -> int:
         return summary.exit_code
     print_summary(Console(), whole, report=report, names_failures=not _are_one(sys.stdout, sys.stderr))
     return summary.exit_code
+
+
+def _summary_of_run(config: IndexDandisetsConfig, log: RunLog, lines: JsonLines | None) -> RunSummary:
+    """Run the flow, and tell who wants to know how that ended, unless the flow did."""
+    from .begun_run import begin_run
+    from .notify import Notifier, breaking
+    from .stop_run import RunStop
+
+    notifier, stop = Notifier(config.notify, flow=config.flow, configuration=config.source), RunStop()
+    try:
+        with stop.listening(), begin_run(config.request, log, stop=stop) as begun:
+            begun.json_lines, begun.notifier = lines, notifier
+            _look_ahead(begun)
+            if not begun.is_idle:
+                return _run_flow(config, begun)
+            summary = _idle_run(config, begun)
+    except Exception as error:
+        text = breaking(error)
+        _tell(notifier, lambda has_prefect: notifier.tell(text, has_prefect=has_prefect))
+        raise
+    report = str(config.request.public.report)
+    _tell(notifier, lambda has_prefect: notifier.ended(summary, report=report, has_prefect=has_prefect))
+    return summary
+
+
+def _tell(notifier: Notifier, tell: Callable[[bool], None]) -> None:
+    """Have somebody told outside of a flow; a block is known to Prefect alone, which is started for it."""
+    if not notifier.wants_prefect:
+        tell(False)
+        return
+    from .under_prefect import under_prefect
+
+    try:
+        with under_prefect(lambda reason: None):
+            tell(True)
+    except ShadowzarrError:
+        tell(False)  # says that the block could not be
 
 
 def _look_ahead(begun: BegunRun) -> None:

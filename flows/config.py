@@ -18,6 +18,7 @@ from shadowzarr.catalog.request import IndexRequest
 
 from .archive_section import ArchiveSection, archive_section
 from .flow_config import FlowConfig
+from .notify_section import NotifySection
 from .output_section import FATES, OutputSection, output_section
 from .prices_section import PricesSection
 from .redo_section import RedoSection
@@ -179,6 +180,9 @@ class IndexDandisetsConfig(FlowConfig):
         default="continue",
         description="After an asset has failed: continue with the others, or start no further one. The run "
         "ends with exit code 1 either way.",
+    )
+    notify: NotifySection | None = Field(
+        default=None, description="Who is told how a run ended; nobody when left out."
     )
     icechunk: IcechunkSection | None = Field(
         default=None, description="Icechunk repositories of the indexed assets (a later version)."

@@ -11,7 +11,7 @@ import typing
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator
+from pydantic import BaseModel, BeforeValidator, SecretStr
 from pydantic.fields import FieldInfo
 
 _KINDS = {dict: "a section", list: "a list", str: "text", bool: "true or false", type(None): "nothing"}
@@ -20,6 +20,7 @@ _FIELD_KINDS = {
     int: "a whole number",
     float: "a number",
     bool: "true or false",
+    SecretStr: "text",
     type(None): "null",
 }
 _EXPECTED = {
@@ -35,6 +36,8 @@ _EXPECTED = {
     "too_short": "at least one entry",
 }
 LONGEST_FOUND = 80
+SECRET = ("notify",)
+"""Where a URL that is a secret may stand, also by mistake."""
 _NUMBER_TYPES = ("int_type", "float_type")
 
 
@@ -62,7 +65,7 @@ class Explainer:
             return f"missing; expected {self._kind(location)}: {self._description(location)}"
         if problem["type"] == "value_error":
             return self._refused(problem)
-        found = found_text(problem["input"], raw)
+        found = "a value (not shown)" if location[:1] == SECRET else found_text(problem["input"], raw)
         if problem["type"] == "literal_error":
             return f"found {found}, expected {problem['ctx']['expected']}{self._literal_hint(problem)}"
         if problem["type"] == "string_pattern_mismatch":

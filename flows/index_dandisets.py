@@ -6,7 +6,7 @@ A table of contents: resolve, plan, then per asset index → verify → publish 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import closing
 from typing import Any
 from uuid import UUID
@@ -42,7 +42,9 @@ from tasks.retrying import policy
 from .backfill_config import BackfillConfig
 from .begun_run import BegunRun, join_run
 from .config import IndexDandisetsConfig
+from .crash_hook import RUNNING, tell_crashed
 from .finish_run import finish_run
+from .notify import Notifier
 from .run_failed import RunFailedError
 from .show_progress import RunProgress, open_progress
 from .summary_text import markdown_summary
@@ -58,6 +60,7 @@ RUNNER: Any = ThreadPoolTaskRunner(max_workers=THREADS)
     name="index-dandisets",
     task_runner=RUNNER,
     persist_result=False,
+    on_crashed=[tell_crashed],
 )
 def index_dandisets(config: IndexDandisetsConfig) -> State[Any]:
     """Index dandisets; the result of the completed state is a `RunSummary`.
@@ -72,7 +75,7 @@ def index_dandisets(config: IndexDandisetsConfig) -> State[Any]:
     return index_assets(config)
 
 
-@flow(name="backfill", task_runner=RUNNER, persist_result=False)
+@flow(name="backfill", task_runner=RUNNER, persist_result=False, on_crashed=[tell_crashed])
 def backfill(config: BackfillConfig) -> State[Any]:
     """Index what is missing, the oldest first, within a budget; otherwise as `index_dandisets`."""
     return index_assets(config)
@@ -81,7 +84,7 @@ def backfill(config: BackfillConfig) -> State[Any]:
 def index_assets(config: IndexDandisetsConfig) -> State[Any]:
     """What a flow does that indexes; errors and result as for `index_dandisets`."""
     request = config.request
-    with join_run(request) as begun:
+    with join_run(request) as begun, _watched(config, begun) as notifier:
         log = begun.log
         if begun.has_prefect_server:
             begun.report_stop = stop_reporter()
@@ -99,9 +102,19 @@ def index_assets(config: IndexDandisetsConfig) -> State[Any]:
                 progress.asset_ended(record)
         with begun.finishing():
             summary = finish_run(config, log)
+        notifier.ended(summary, report=str(request.public.report))
     # A short report for Prefect's own page.
     create_markdown_artifact(markdown_summary(summary), key=f"{config.flow.replace('_', '-')}-summary")
     return final_state(summary, must_stop=request.stop_on_error)
+
+
+@contextlib.contextmanager
+def _watched(config: IndexDandisetsConfig, begun: BegunRun) -> Iterator[Notifier]:
+    """Have somebody told how the run ends, also when it breaks off inside."""
+    notifier = begun.notifier or Notifier(config.notify, flow=config.flow, configuration=config.source)
+    RUNNING[flow_run.id] = notifier
+    with notifier.watching():
+        yield notifier
 
 
 def plan(config: IndexDandisetsConfig, request: IndexRequest, log: RunLog) -> None:

@@ -104,7 +104,7 @@ class RunStop:
 
     def _end(self, reason: str, exit_code: int) -> None:
         try:
-            clearing = threading.Thread(target=self._clear, args=(reason,), daemon=True)
+            clearing = threading.Thread(target=self._clear, args=(reason, exit_code), daemon=True)
             clearing.start()
             clearing.join(CLEAR_SECONDS)
             if clearing.is_alive() or self._trouble is not None:
@@ -130,21 +130,24 @@ class RunStop:
             return "no asset was started; run again"
         return f"{len(log.records):,} of {planned:,} assets done; run again to go on"
 
-    def _clear(self, reason: str) -> None:
+    def _clear(self, reason: str, exit_code: int) -> None:
         try:
             if self.begun is not None:
-                _clear_up(self.begun, reason)
+                _clear_up(self.begun, reason, by_hand=exit_code == SIGNALLED + signal.SIGINT)
         except Exception as error:  # noqa: BLE001 (the process ends; what is left undone is told)
             self._trouble = error
 
 
-def _clear_up(begun: BegunRun, reason: str) -> None:
+def _clear_up(begun: BegunRun, reason: str, *, by_hand: bool) -> None:
+    """Leave the outputs as they should be; who pressed Ctrl-C knows of it, all others are told."""
     begun.hush()
     if begun.workshop is not None and not begun.workshop.stop(timeout=PUBLISH_SECONDS):
         raise OutputError("an asset is still being published")
     for layout in begun.request.layouts:
         clear_staging(layout)
     begun.report_stop(reason)
+    if begun.notifier is not None and not by_hand:
+        begun.notifier.tell(f"{reason}.", has_prefect=begun.has_prefect_server)
 
 
 def _is_main_thread() -> bool:

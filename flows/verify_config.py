@@ -14,6 +14,7 @@ from shadowzarr.catalog.options import ReferenceOptions
 
 from .archive_section import ArchiveSection, archive_section
 from .flow_config import FlowConfig
+from .notify_section import NotifySection
 from .output_section import PlacesSection, output_section
 from .run_section import RunSection
 from .sources import Section, absolute
@@ -57,6 +58,10 @@ class VerifyOutputsConfig(FlowConfig):
     )
     run: RunSection = Field(
         default_factory=RunSection, description="How much of the machine the run may use."
+    )
+
+    notify: NotifySection | None = Field(
+        default=None, description="Who is told how a run ended; nobody when left out."
     )
 
     @property

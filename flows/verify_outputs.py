@@ -14,6 +14,7 @@ from prefect import flow
 from prefect.artifacts import create_markdown_artifact
 from prefect.client.schemas.objects import State
 from prefect.futures import PrefectFuture
+from prefect.runtime import flow_run
 from prefect.states import Completed
 from prefect.task_runners import ThreadPoolTaskRunner
 
@@ -37,6 +38,8 @@ from tasks.check_output import check_output
 from tasks.retrying import policy
 
 from .checks_text import check_line, markdown_checks
+from .crash_hook import RUNNING, tell_crashed
+from .notify import Notifier
 from .verify_config import VerifyOutputsConfig
 
 THREADS = 300
@@ -45,7 +48,7 @@ THREADS = 300
 RUNNER: Any = ThreadPoolTaskRunner(max_workers=THREADS)
 
 
-@flow(name="verify-outputs", task_runner=RUNNER, persist_result=False)
+@flow(name="verify-outputs", task_runner=RUNNER, persist_result=False, on_crashed=[tell_crashed])
 def verify_outputs(config: VerifyOutputsConfig) -> State[Any]:
     """Check outputs; the result of the completed state is a `ChecksSummary`.
 
@@ -56,6 +59,19 @@ def verify_outputs(config: VerifyOutputsConfig) -> State[Any]:
     ShadowzarrError
         When the run as a whole is impossible.
     """
+    notifier = Notifier(config.notify, flow=config.flow, configuration=config.source)
+    RUNNING[flow_run.id] = notifier
+    with notifier.watching():
+        summary = _check_all(config)
+    wrong = len(summary.checks) - summary.counts.get("equal", 0)
+    name = "CompletedWithFailures" if wrong else "Completed"
+    message = f"{wrong} of {len(summary.checks)} outputs are not as they should be"
+    notifier.tell(f"{message}.", exit_code=summary.exit_code, outcomes=summary.counts)
+    return Completed(name=name, message=message, data=summary)
+
+
+def _check_all(config: VerifyOutputsConfig) -> ChecksSummary:
+    """Check the chosen outputs and write down what was found."""
     started, seed = utc_now(), config.sample.chosen_seed
     outputs = list_outputs(config.layouts)
     summary = ChecksSummary(len(outputs), seed)
@@ -85,10 +101,7 @@ def verify_outputs(config: VerifyOutputsConfig) -> State[Any]:
         if layout.folder.is_dir():
             write_checks(summary, layout, private=is_private, started=started)
     create_markdown_artifact(markdown_checks(summary), key="verify-outputs-summary")
-    wrong = len(summary.checks) - summary.counts.get("equal", 0)
-    name = "CompletedWithFailures" if wrong else "Completed"
-    message = f"{wrong} of {len(summary.checks)} outputs are not as they should be"
-    return Completed(name=name, message=message, data=summary)
+    return summary
 
 
 class TaskChecks:

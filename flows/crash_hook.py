@@ -1,0 +1,46 @@
+"""What Prefect calls when a flow run crashed: in its own process, or in the runner whose process is gone."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from pydantic import ValidationError
+
+from .notify import Notifier
+from .notify_section import NotifySection
+
+RUNNING: dict[str, Notifier] = {}
+"""Who tells how flow runs of this process end, by their ids."""
+
+
+def tell_crashed(flow: Any, flow_run: Any, state: Any) -> None:
+    """Tell that a flow run crashed, unless its own process did.
+
+    Parameters
+    ----------
+    flow : prefect.Flow
+    flow_run : prefect.client.schemas.objects.FlowRun
+        A runner knows no more of it than its parameters, in which an address in the configuration is hidden;
+        the name of a variable and a block are not.
+    state : prefect.client.schemas.objects.State
+    """
+    notifier = RUNNING.pop(str(flow_run.id), None) or _from_parameters(flow, flow_run)
+    if notifier is not None:
+        notifier.tell(f"the flow run {flow_run.name} crashed: {state.message or 'no reason is known'}")
+
+
+def _from_parameters(flow: Any, flow_run: Any) -> Notifier | None:
+    config = (flow_run.parameters or {}).get("config")
+    section = config.get("notify") if isinstance(config, dict) else None
+    if not section:
+        return None
+    try:
+        return Notifier(NotifySection.model_validate(section), flow=flow.name.replace("-", "_"))
+    except ValidationError:
+        print(
+            "warning: nobody could be notified: notify: holds no address any more",
+            file=sys.stderr,
+            flush=True,
+        )
+        return None

@@ -1,0 +1,205 @@
+"""Who is told how a run ended, by a real server on loopback and a real block of Prefect."""
+
+import http.server
+import json
+import signal
+import threading
+from types import SimpleNamespace
+
+import pytest
+
+from flows.commands import run_config
+from flows.load_config import load_config
+from flows.notify import Notifier
+from flows.notify_section import NotifySection
+from flows.stop_run import _clear_up
+from shadowzarr.catalog.lock import output_lock
+from shadowzarr.errors import UsageError
+
+SECRET = "hooks-T0/B0/verysecret"
+
+
+@pytest.fixture
+def hook():
+    """A server that keeps what it is sent and answers as it is told."""
+    kept = SimpleNamespace(bodies=[], status=200)
+
+    class Receiver(http.server.BaseHTTPRequestHandler):
+        def do_POST(self):
+            kept.bodies.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
+            self.send_response(kept.status)
+            self.send_header("Location", "/elsewhere")
+            self.end_headers()
+
+        def log_message(self, *_):
+            pass
+
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Receiver) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        kept.url = f"http://127.0.0.1:{server.server_port}/{SECRET}"
+        yield kept
+        server.shutdown()
+
+
+def notifier(**values) -> Notifier:
+    return Notifier(NotifySection.model_validate(values), flow="index_dandisets", configuration="c.yaml")
+
+
+def test_a_run_with_failures_is_told_once_with_what_failed(
+    prefect_server, write_config, hook, tmp_path, capsys, monkeypatch
+):
+    from prefect.client.orchestration import get_client
+
+    config = write_config(f"notify: {{webhook: '{hook.url}'}}")
+    monkeypatch.setenv("PREFECT_API_URL", prefect_server)
+    assert run_config(str(config), changes=["dandisets.0.include=[sub-0/*, bad/text.nwb]"]) == 1
+    (body,) = hook.bodies
+    assert body["text"].startswith("shadowzarr index_dandisets: 1 of 2 assets failed; ")
+    assert (body["exit_code"], body["outcomes"]) == (1, {"failed": 1, "indexed": 1})
+    assert (body["flow"], body["configuration"]) == ("index_dandisets", str(config))
+    (failure,) = body["failures"]
+    assert failure.startswith("failed  000001  bad/text.nwb  index: ")
+    assert body["report"] == str(tmp_path / "out" / "report.html")
+    printed = capsys.readouterr()
+    with get_client(sync_client=True) as client:
+        runs = [run.model_dump_json() for run in client.read_flow_runs()]
+    written = [
+        path.read_bytes().decode(errors="replace") for path in (tmp_path / "out").rglob("*") if path.is_file()
+    ]
+    for text in (printed.out, printed.err, *runs, *written):
+        assert "verysecret" not in text
+
+
+def test_what_is_impossible_is_told_too(write_config, hook, tmp_path, capsys, monkeypatch):
+    monkeypatch.setenv("OPS_HOOK", hook.url)
+    config = str(write_config("notify: {webhook_env: OPS_HOOK, on: failure}"))
+    with output_lock(tmp_path / "out" / ".shadowzarr" / "lock"):
+        assert run_config(config) == 1
+    (body,) = hook.bodies
+    assert "another run (process" in body["text"]
+    assert body["exit_code"] == 1
+    assert "verysecret" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("on", "told"), [("failure", 0), ("always", 1)])
+def test_a_run_with_nothing_to_do_is_told_when_always_is_asked_for(write_config, hook, monkeypatch, on, told):
+    monkeypatch.setenv("OPS_HOOK", hook.url)
+    config = str(write_config(f"notify: {{webhook_env: OPS_HOOK, on: {on}}}"))
+    assert run_config(config, changes=["dandisets.0.include=zzz/*"]) == 0
+    assert [body["exit_code"] for body in hook.bodies] == [0] * told
+
+
+@pytest.mark.parametrize(
+    ("status", "said"), [(500, "it answered 500"), (302, "it answered 302"), (404, "it answered 404")]
+)
+def test_who_cannot_be_told_is_said_once_and_fails_nothing(hook, capsys, status, said):
+    hook.status = status
+    teller = notifier(webhook=hook.url)
+    teller.tell("It failed.")
+    teller.tell("It failed again.")
+    assert len(hook.bodies) == 1
+    assert capsys.readouterr().err == f"warning: the webhook could not be notified: {said}\n"
+
+
+def test_a_webhook_that_is_not_there(capsys, monkeypatch):
+    notifier(webhook=f"http://127.0.0.1:1/{SECRET}").tell("It failed.")
+    monkeypatch.setenv("OPS_HOOK", f"ftp://{SECRET}")
+    notifier(webhook_env="OPS_HOOK").tell("It failed.")
+    monkeypatch.delenv("OPS_HOOK")
+    notifier(webhook_env="OPS_HOOK").tell("It failed.")
+    notifier(block="slack-webhook/ops").tell("It failed.", has_prefect=False)
+    assert capsys.readouterr().err.splitlines() == [
+        "warning: the webhook could not be notified: it cannot be reached (Connection refused)",
+        "warning: the webhook could not be notified: what OPS_HOOK holds is no http(s) URL",
+        "warning: the webhook could not be notified: the variable OPS_HOOK that notify.webhook_env names is "
+        "not set",
+        "warning: the block slack-webhook/ops could not be notified: Prefect is not there",
+    ]
+
+
+def test_a_run_that_breaks_off_or_is_stopped_is_told(hook):
+    teller = notifier(webhook=hook.url)
+    with pytest.raises(KeyError), teller.watching():
+        raise KeyError(f"http://{SECRET}")
+    with pytest.raises(UsageError), notifier(webhook=hook.url).watching():
+        raise UsageError("no dandiset")
+    assert [body["text"].partition(": ")[2] for body in hook.bodies] == ["crashed (KeyError)", "no dandiset"]
+
+
+@pytest.mark.parametrize(("by_hand", "told"), [(True, 0), (False, 1)])
+def test_a_stop_by_a_signal_is_told_but_not_to_who_pressed_the_key(hook, by_hand, told):
+    begun = SimpleNamespace(
+        hush=lambda: None,
+        workshop=None,
+        request=SimpleNamespace(layouts=[]),
+        report_stop=lambda reason: None,
+        notifier=notifier(webhook=hook.url),
+        has_prefect_server=False,
+    )
+    _clear_up(begun, f"stopped by {signal.Signals.SIGTERM.name}", by_hand=by_hand)
+    assert [body["text"] for body in hook.bodies] == [
+        "shadowzarr index_dandisets: stopped by SIGTERM."
+    ] * told
+
+
+def test_a_block_of_prefect(prefect_server, hook, capsys):
+    from prefect.blocks.notifications import CustomWebhookNotificationBlock
+    from prefect.blocks.system import Secret
+
+    CustomWebhookNotificationBlock(
+        name="ops", url=hook.url, json_data={"subject": "{{subject}}", "body": "{{body}}"}
+    ).save("ops", overwrite=True)
+    Secret(value="x").save("no-notification", overwrite=True)
+    notifier(block="custom-webhook/ops").tell("It failed.")
+    assert hook.bodies == [{"subject": "shadowzarr index_dandisets", "body": "It failed."}]
+    notifier(block="secret/no-notification").tell("It failed.")
+    notifier(block="custom-webhook/zzz").tell("It failed.")
+    assert capsys.readouterr().err.splitlines() == [
+        "warning: the block secret/no-notification could not be notified: it is no notification block",
+        "warning: the block custom-webhook/zzz could not be notified: there is no such block",
+    ]
+
+
+def test_a_runner_tells_of_a_crash_from_what_it_knows(hook, monkeypatch, capsys):
+    from flows.crash_hook import RUNNING, tell_crashed
+
+    monkeypatch.setenv("OPS_HOOK", hook.url)
+    flow, state = SimpleNamespace(name="index-dandisets"), SimpleNamespace(message="killed")
+
+    def flow_run(number, notify):
+        return SimpleNamespace(id=number, name="a-run", parameters={"config": {"notify": notify}})
+
+    tell_crashed(flow, flow_run(1, {"webhook_env": "OPS_HOOK"}), state)
+    tell_crashed(flow, flow_run(2, None), state)
+    tell_crashed(flow, flow_run(3, {"webhook": "**********"}), state)
+    RUNNING["4"] = told = notifier(webhook=hook.url)
+    told.tell("It failed.")
+    tell_crashed(flow, flow_run(4, {"webhook_env": "OPS_HOOK"}), state)
+    assert [body["text"].partition(": ")[2] for body in hook.bodies] == [
+        "the flow run a-run crashed: killed",
+        "It failed.",
+    ]
+    assert "nobody could be notified" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("section", "expected"),
+    [
+        ("{}", "expected webhook_env, webhook or block"),
+        (
+            f"{{webhook_env: 'https://{SECRET}'}}",
+            "notify.webhook_env: found a value (not shown), expected text",
+        ),
+        (f"{{block: 'https://{SECRET}'}}", "notify.block: found a value (not shown), expected text"),
+        (f"{{webhook: 'ftp://{SECRET}'}}", "expected webhook to be an http(s) URL"),
+        (f"{{webhook: 'https://{SECRET}', webhook_env: A}}", "expected webhook_env or webhook, not both"),
+        ("{webhook_env: A, on: never}", "expected 'failure' or 'always'"),
+    ],
+)
+def test_a_wrong_section_is_refused_without_showing_it(tmp_path, section, expected):
+    path = tmp_path / "c.yaml"
+    path.write_text(f"flow: index_dandisets\ndandisets: ['000001']\noutput: out\nnotify: {section}\n")
+    with pytest.raises(UsageError) as raised:
+        load_config(path)
+    assert expected in str(raised.value)
+    assert "verysecret" not in str(raised.value)
