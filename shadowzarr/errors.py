@@ -9,6 +9,7 @@ would expect::
     │   ├── NeedsDataError                 a virtual array cannot be cut or joined so without its data
     │   ├── OutOfRangeError (IndexError)   an index that the array does not have
     │   ├── UnsupportedError               the source holds something that cannot be represented
+    │   │   └── UnsupportedNodesError      the same of several groups and arrays, each by name
     │   ├── ConfigError                    a configuration file is wrong
     │   ├── MissingCredentialsError        a key is needed, or the one given is refused
     │   └── OutputBusyError                another run is writing to the output folder
@@ -45,7 +46,7 @@ two for "no such node" and would turn an unreadable chunk into fill values.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 
@@ -79,6 +80,22 @@ class OutOfRangeError(UsageError, IndexError):
 
 class UnsupportedError(UsageError):
     """The source holds something that cannot be represented, and ``on_unsupported="error"``."""
+
+
+class UnsupportedNodesError(UnsupportedError):
+    """Groups or arrays that cannot be in the output, all of them; nothing is written.
+
+    Parameters
+    ----------
+    message : str
+        Names the first of them.
+    nodes : mapping of str to str
+        Why, by path.
+    """
+
+    def __init__(self, message: str, nodes: Mapping[str, str] | None = None) -> None:
+        super().__init__(message)
+        self.nodes = dict(nodes or {})
 
 
 class ConfigError(UsageError):

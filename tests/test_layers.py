@@ -84,6 +84,7 @@ MAY_IMPORT = {
         "write",
         "store",
         "verify",
+        "virtualizarr",
         "testing",
         "attributes",
         "export",

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 
 from ..errors import ShadowzarrError, UsageError
-from .locations import is_signed, without_query
+from .locations import is_remote, is_signed, without_query
 from .source_identity import Source
 from .sources import describe
 
@@ -51,6 +51,28 @@ def refuse_signed(urls: Iterable[str]) -> None:
                 f"the references name {without_query(url)} by a signed URL, which expires and is a secret; "
                 "put the file's lasting URL into them first"
             )
+
+
+def refuse_local(urls: Iterable[str], document: str) -> None:
+    """Refuse files of this machine in references that came over the network.
+
+    Raises
+    ------
+    UsageError
+        With the first of them.
+    """
+    for url in urls:
+        if is_remote(document) and is_local(url):
+            raise UsageError(
+                f"{without_query(document)} names the file {url} of this machine, which is not read for "
+                "references from elsewhere; allow it when you know them (allow_local_files=True, "
+                "--allow-local-files)"
+            )
+
+
+def is_local(url: str) -> bool:
+    """Whether a place is on this machine; one of a scheme that is not known is nowhere."""
+    return url.lower().startswith("file:") or (not is_remote(url) and "://" not in url)
 
 
 def _described(url: str) -> Source | str:

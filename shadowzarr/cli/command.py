@@ -32,7 +32,7 @@ VERBS = {
     "generate": "Write references for an HDF5 or TIFF file, or a recording that NEO reads.",
     "info": "Show what references hold, and where its bytes are.",
     "verify": "Compare references with the file that they describe.",
-    "convert": "Write references in another form: LINDI's, kerchunk's or ours.",
+    "convert": "Write references in another form, or by VirtualiZarr's parsers.",
     "relocate": "Point references at files that were moved.",
     "to-hdf5": "Write the HDF5 file that references describe.",
     "icechunk": "Write references into an Icechunk repository.",

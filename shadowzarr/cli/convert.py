@@ -1,8 +1,9 @@
-"""``shadowzarr convert``: references of LINDI and kerchunk made ours, and ours made theirs."""
+"""``shadowzarr convert``: what LINDI, kerchunk and VirtualiZarr know made ours, and ours made theirs."""
 
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -20,6 +21,22 @@ if TYPE_CHECKING:
     from ..refs.document import Rfs
 
 Form = Literal["lindi", "kerchunk", "rfs"]
+Source = Literal["lindi", "kerchunk", "rfs", "virtualizarr"]
+ParserName = Literal[
+    "dmrpp",
+    "envi",
+    "fits",
+    "hdf4",
+    "hdf5",
+    "icechunk",
+    "kerchunk",
+    "kerchunk-parquet",
+    "netcdf3",
+    "zarr",
+    "zarr-zip",
+]
+
+_ONLY = "--{}: only for --from virtualizarr"
 
 LEFT_OUT_CODE = 3
 """The exit code when something of SOURCE is not in OUT."""
@@ -29,13 +46,20 @@ def convert(
     source: str,
     out: str,
     *,
-    from_: Annotated[Form, Parameter(name="--from")],
-    to: Form,
+    from_: Annotated[Source, Parameter(name="--from")],
+    to: Form = "rfs",
+    parser: ParserName | None = None,
+    group: str | None = None,
     links: Annotated[bool, Parameter(name="--keep-links", negative="")] = False,
+    allow_local_files: Annotated[bool, Parameter(negative="")] = False,
     force: Annotated[bool, Parameter(negative="")] = False,
     timeout: Timeout = TIMEOUT,
 ) -> int:
-    """Write references in another form: LINDI's, kerchunk's or ours.
+    """Write references in another form, or by VirtualiZarr's parsers.
+
+    Examples: shadowzarr convert --from lindi sample.lindi.json sample.shadowzarr
+
+    shadowzarr convert --from virtualizarr --parser netcdf3 air.nc air.shadowzarr
 
     Ends with 0 when all is said in the new form, and with 3 when something is left out by name.
 
@@ -45,27 +69,37 @@ def convert(
     ----------
     source
         The references: a path or URL. For kerchunk a JSON document or a directory of Parquet tables, for
-        LINDI a .lindi.json, .lindi.tar or .lindi.d.
+        LINDI a .lindi.json, .lindi.tar or .lindi.d, for virtualizarr a file of the parser's format.
     out
         For rfs a path ending in .json for one file with every chunk listed, or any other path for a
         directory; for kerchunk and LINDI a path ending in .json.
     from_
-        What SOURCE is.
+        What SOURCE is; virtualizarr for a file that one of its parsers reads.
     to
-        What OUT is to be. kerchunk's is its version 1 with keys of Zarr v3.
+        What OUT is to be; ours when left out. kerchunk's is its version 1 with keys of Zarr v3.
+    parser
+        virtualizarr: which of its parsers reads SOURCE.
+    group
+        virtualizarr: the group of SOURCE, or for FITS the extension, that is wanted; left out, everything.
     links
         LINDI: leave arrays that are external links as they are, rather than follow them.
+    allow_local_files
+        LINDI and kerchunk: let references at a URL name files of this machine.
     force
         Replace OUT when it holds references. Anything else is never replaced.
     timeout
         Seconds that one object may take without a byte being read, before the command gives up; 0 for ever.
     """
     allow(timeout)
-    _check_call(from_, to, out, links=links)
+    _check_call(from_, to, out, links=links, parser=parser, group=group)
     _check_output(source, out, force=force)
     with ArrayProgress("read") as progress:
         progress.show(f"reading {without_query(source)}")
-        rfs = _read(source, from_, keep_links=links, progress=progress)
+        if from_ == "virtualizarr":
+            rfs = _parse(source, str(parser), group)
+        else:
+            options = {"allow_local_files": allow_local_files}
+            rfs = _read(source, from_, keep_links=links, progress=progress, options=options)
     skipped: Sequence[Mapping[str, Any]] = rfs.get("skipped", []) if from_ != "rfs" else []
     if to == "lindi":
         skipped = [*skipped, *_write_lindi(rfs, out)]
@@ -84,7 +118,9 @@ def convert(
     return LEFT_OUT_CODE if skipped else 0
 
 
-def _check_call(from_: Form, to: Form, out: str, *, links: bool) -> None:
+def _check_call(
+    from_: Source, to: Form, out: str, *, links: bool, parser: str | None, group: str | None
+) -> None:
     message = ""
     if from_ == to and from_ != "rfs":
         message = f"--from and --to are both {to}; one of them is to be another form"
@@ -92,6 +128,14 @@ def _check_call(from_: Form, to: Form, out: str, *, links: bool) -> None:
         message = f"OUT is {out}; references for {to} are one file that ends in .json"
     elif links and from_ != "lindi":
         message = "--keep-links: only LINDI has external array links"
+    elif (parser is None) == (from_ == "virtualizarr"):
+        message = (
+            "--from virtualizarr needs --parser, such as netcdf3"
+            if parser is None
+            else _ONLY.format("parser")
+        )
+    elif group is not None and from_ != "virtualizarr":
+        message = _ONLY.format("group")
     if message:
         error = CycloptsError(msg=message)
         error.command_chain = ("convert",)
@@ -114,16 +158,26 @@ def _check_output(source: str, out: str, *, force: bool) -> None:
         raise OutputError(f"{out} exists; give --force to replace it")
 
 
-def _read(source: str, form: Form, *, keep_links: bool, progress: ArrayProgress) -> Rfs:
+def _parse(source: str, parser: str, group: str | None) -> Rfs:
+    """References made by a parser of VirtualiZarr, whose warnings are for who calls it in Python."""
+    from ..virtualizarr import manifest_store_to_rfs, parse_source
+
+    with warnings.catch_warnings(action="ignore"):
+        return manifest_store_to_rfs(parse_source(source, parser, group=group))
+
+
+def _read(
+    source: str, form: Form, *, keep_links: bool, progress: ArrayProgress, options: Mapping[str, bool]
+) -> Rfs:
     match form:
         case "lindi":
             from ..lindi import lindi_to_rfs
 
-            return lindi_to_rfs(source, follow_external_arrays=not keep_links, progress=progress)
+            return lindi_to_rfs(source, follow_external_arrays=not keep_links, progress=progress, **options)
         case "kerchunk":
             from ..kerchunk import kerchunk_to_rfs
 
-            return kerchunk_to_rfs(source, progress=progress)
+            return kerchunk_to_rfs(source, progress=progress, **options)
         case "rfs":
             from ..store.load_rfs import load_rfs
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
 
-from ..access.describing import describe_each, refuse_signed
+from ..access.describing import describe_each, refuse_local, refuse_signed
 from ..access.locations import canonical, is_remote, without_query
 from ..builder import RfsBuilder
 from ..errors import InvalidReferencesError, UsageError
@@ -34,6 +34,7 @@ _CONVENTIONS = "zarr_conventions"
 def kerchunk_to_rfs(
     source: str | os.PathLike[str] | Mapping[str, Any],
     *,
+    allow_local_files: bool = False,
     chunk_index_threshold: int | None = CHUNK_INDEX_THRESHOLD,
     describe_sources: bool = True,
     progress: NodeProgress | None = None,
@@ -45,6 +46,8 @@ def kerchunk_to_rfs(
     source : str, path or mapping
         A JSON document (version 0 or 1) or a directory of Parquet references, by path or URL; or a document
         in memory. Keys may be of Zarr v2 or v3.
+    allow_local_files : bool, optional
+        Whether a document that came over the network may name files of this machine.
     chunk_index_threshold : int or None, optional
         Chunks in one file above which an array has a chunk index; None for never.
     describe_sources : bool, optional
@@ -66,7 +69,7 @@ def kerchunk_to_rfs(
     ReadError
         When it cannot be read.
     UsageError
-        When references name a file by a signed URL.
+        When references name a file by a signed URL, or a file of this machine that they may not.
     MissingDependencyError
         When Parquet references are given and what reads them is not installed (extra ``parquet``).
     """
@@ -85,6 +88,8 @@ def kerchunk_to_rfs(
         else:
             _add_v2_nodes(builder, nodes_of(refs, name), chunk_index_threshold, heard)
     refuse_signed(urls)
+    if not allow_local_files and not isinstance(source, Mapping):
+        refuse_local(urls, canonical(source))
     if describe_sources:
         _describe(builder, urls)
     return builder.build()

@@ -7,12 +7,13 @@ from typing import Any
 
 from ..attributes import decode_attributes
 from ..builder import RfsBuilder
-from ..errors import UsageError
+from ..errors import InvalidReferencesError, UsageError
 from ..refs.array_layout import ArrayLayout
 from ..refs.chunk_key import METADATA_NAME
 from ..refs.document import Reference
 from ..refs.inline import decode_inline
-from ..refs.node_checks import parse_node
+from ..refs.nesting import MOST_NESTED, is_too_deep
+from ..refs.node_checks import check_node, parse_node
 from ..zarr_v2 import NoV3FormError, V3Array
 from ..zarr_v2.adding import add_translated
 from ..zarr_v2.progress import NodeProgress
@@ -45,7 +46,7 @@ def add_v3_nodes(
     Raises
     ------
     InvalidReferencesError
-        When metadata are not JSON objects.
+        When metadata are not JSON objects, or nested too deep.
     """
     documents = {
         key.strip("/").removesuffix(METADATA_NAME).strip("/"): _parsed(value, key, name)
@@ -57,6 +58,7 @@ def add_v3_nodes(
         progress(path, done, len(documents))
         is_array = document.get("node_type") == "array"
         try:
+            check_node(document, path)
             if is_array:
                 _add_array(builder, path, document, chunks.get(path, {}), chunk_index_threshold)
             else:
@@ -70,7 +72,10 @@ def _parsed(value: Reference, key: str, name: str) -> dict[str, Any]:
         raise UsageError(
             f"{name}: {key!r} is in a file of its own ({value[0]}); expected metadata in the document"
         )
-    return parse_node(decode_inline(value), key)
+    node = parse_node(decode_inline(value), key)
+    if is_too_deep(node):
+        raise InvalidReferencesError(f"{name}: {key!r} is nested more than {MOST_NESTED} deep")
+    return node
 
 
 def _chunks_by_array(

@@ -40,11 +40,14 @@ class LindiDocument:
         What messages call it.
     resolve : callable
         Makes a place that the document names absolute.
+    location : str
+        Where it was read; empty for one in memory.
     """
 
     refs: dict[str, Reference]
     name: str
     resolve: Callable[[str], str]
+    location: str = ""
 
 
 def read_document(source: str | os.PathLike[str] | Mapping[str, Any]) -> LindiDocument:
@@ -68,7 +71,7 @@ def read_document(source: str | os.PathLike[str] | Mapping[str, Any]) -> LindiDo
     else:
         document, folder = read_json(location), folder_of(location)
     refs = listed_references(document, name)
-    return _absolute(LindiDocument(refs, name, lambda place: resolve(place, folder)))
+    return _absolute(LindiDocument(refs, name, lambda place: resolve(place, folder), location))
 
 
 def _absolute(document: LindiDocument) -> LindiDocument:
@@ -90,7 +93,7 @@ def _from_tar(location: str, name: str) -> LindiDocument:
         if not isinstance(value, str) and value[0].startswith("./"):
             refs[key] = _in_tar(value, files, location, f"{name}: refs[{key!r}]")
     folder = folder_of(location)
-    return _absolute(LindiDocument(refs, name, lambda place: resolve(place, folder)))
+    return _absolute(LindiDocument(refs, name, lambda place: resolve(place, folder), location))
 
 
 def _in_tar(value: list[Any], files: Mapping[str, FileRange], location: str, place: str) -> Reference:

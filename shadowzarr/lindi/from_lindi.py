@@ -6,8 +6,8 @@ import os
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from ..access.describing import describe_each, refuse_signed
-from ..access.locations import without_query
+from ..access.describing import describe_each, is_local, refuse_local, refuse_signed
+from ..access.locations import is_remote, without_query
 from ..builder import RfsBuilder
 from ..errors import UsageError
 from ..formats.hdf5.array_plan import Plan, add_plan, sources_of
@@ -18,6 +18,7 @@ from ..refs.document import Rfs
 from ..zarr_v2 import NoV3FormError, V2Node, nodes_of, to_v3
 from ..zarr_v2.adding import add_translated
 from ..zarr_v2.arrays import check_shapes
+from ..zarr_v2.held_budget import HeldBudget
 from ..zarr_v2.progress import NodeProgress, unheard
 from .attributes import attributes_of
 from .documents import LindiDocument, read_document
@@ -27,13 +28,20 @@ from .marks import EXTERNAL
 from .values import is_held, plan_held
 
 INLINE_LIMIT = 64 * 2**20
-"""Bytes of values that may be held where chunks of a linked dataset cannot be referenced."""
+"""Bytes of values that may be held: those in LINDI's document, and those of a linked file that cannot be
+referenced."""
+
+_LOCAL = (
+    "its external array link names the file {} of this machine, which is not opened for references from "
+    "elsewhere (allow_local_files=True, --allow-local-files)"
+)
 
 
 def lindi_to_rfs(
     source: str | os.PathLike[str] | Mapping[str, Any],
     *,
     follow_external_arrays: bool = True,
+    allow_local_files: bool = False,
     chunk_index_threshold: int | None = CHUNK_INDEX_THRESHOLD,
     describe_sources: bool = True,
     progress: NodeProgress | None = None,
@@ -47,6 +55,8 @@ def lindi_to_rfs(
     follow_external_arrays : bool, optional
         Whether datasets that LINDI links to, because they have many chunks, are read from the HDF5 files
         named there. Otherwise each is a group that keeps the link, and is named in ``skipped``.
+    allow_local_files : bool, optional
+        Whether a document that came over the network may name files of this machine.
     chunk_index_threshold : int or None, optional
         Chunks in one file above which an array has a chunk index; None for never.
     describe_sources : bool, optional
@@ -68,10 +78,10 @@ def lindi_to_rfs(
     ReadError
         When it cannot be read.
     UsageError
-        When references name a file by a signed URL.
+        When references name a file by a signed URL, or a file of this machine that they may not.
     """
     document = read_document(source)
-    run = _Conversion(document, chunk_index_threshold)
+    run = _Conversion(document, chunk_index_threshold, allow_local_files=allow_local_files)
     run.add_all(follow_external_arrays=follow_external_arrays, progress=progress or unheard)
     refuse_signed(run.urls)
     if describe_sources:
@@ -82,13 +92,19 @@ def lindi_to_rfs(
 class _Conversion:
     """One run of `lindi_to_rfs`."""
 
-    def __init__(self, document: LindiDocument, chunk_index_threshold: int | None) -> None:
+    def __init__(
+        self, document: LindiDocument, chunk_index_threshold: int | None, *, allow_local_files: bool
+    ) -> None:
         self.builder = RfsBuilder()
         self.urls = {value[0] for value in document.refs.values() if not isinstance(value, str)}
+        self._may_be_local = allow_local_files or not is_remote(document.location)
+        if not self._may_be_local:
+            refuse_local(self.urls, document.location)
         self._nodes = nodes_of(document.refs, document.name)
         self._links = Links(self._nodes)
         self._place = document.resolve
         self._threshold = chunk_index_threshold
+        self._budget = HeldBudget(INLINE_LIMIT)
         self._marks: dict[str, dict[str, Any]] = {}
         self._kept: set[str] = set()
         self._described: set[str] = set()
@@ -138,6 +154,9 @@ class _Conversion:
         refuse_signed(by_file)
         found: dict[str, tuple[Outcome, str]] = {}
         for url, names in by_file.items():
+            if is_local(url) and not self._may_be_local:
+                found |= {path: (_LOCAL.format(url), url) for path in names}
+                continue
             outcomes, source = follow(url, names.values(), inline_limit=INLINE_LIMIT)
             named = url if source is None else source.url
             found |= {path: (outcomes[name], named) for path, name in names.items()}
@@ -183,7 +202,7 @@ class _Conversion:
     def _add_array(self, node: V2Node, zarray: dict[str, Any], specifications: str | None) -> None:
         check_shapes(zarray)
         if is_held(zarray, node.attributes, node.chunks):
-            plan = plan_held(zarray, node.attributes, node.chunks, self._links_target)
+            plan = plan_held(zarray, node.attributes, node.chunks, self._links_target, self._budget)
             if specifications is not None and node.path.startswith(specifications):
                 as_scalar(plan)
             self._add_plan(node.path, plan, "")

@@ -13,6 +13,8 @@ from ..zarr_v2 import V2Node
 from .marks import SOFT_LINK
 
 _MOST_FOLLOWED = 64
+_MOST_NAMES = 2000
+"""Names on the way to one node, those in links included."""
 
 
 class Links:
@@ -54,11 +56,12 @@ class Links:
             From the root, with or without a leading slash.
         """
         at = ""
-        todo = [part for part in path.split("/") if part not in ("", ".")]
-        followed = 0
+        todo = _names(path)  # the next one last
+        followed = walked = 0
         while todo:
-            at = f"{at}/{todo.pop(0)}" if at else todo.pop(0)
-            if at not in self._nodes:
+            walked += 1
+            at = f"{at}/{todo.pop()}" if at else todo.pop()
+            if at not in self._nodes or walked + len(todo) > _MOST_NAMES:
                 return None
             if at in self.targets:
                 followed += 1
@@ -66,9 +69,14 @@ class Links:
                     return None
                 target = self.targets[at]
                 start = "" if target.startswith("/") else at.rpartition("/")[0]
-                todo = [part for part in f"{start}/{target}".split("/") if part not in ("", ".")] + todo
+                todo += _names(f"{start}/{target}")
                 at = ""
         return at
+
+
+def _names(path: str) -> list[str]:
+    """Names of a path, the last one first."""
+    return [part for part in path.split("/") if part not in ("", ".")][::-1]
 
 
 def _target(node: V2Node) -> str | None:

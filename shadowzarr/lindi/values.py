@@ -24,6 +24,7 @@ from ..refs.zarr_metadata import chunk_grid_shape
 from ..zarr_v2 import NoV3FormError
 from ..zarr_v2.chunk_values import chunk_values, objects_of
 from ..zarr_v2.data_types import dtype_of, is_object, v3_fill
+from ..zarr_v2.held_budget import HeldBudget
 from .attributes import reference_path
 from .marks import COMPOUND, REFERENCE_TYPE, SCALAR
 
@@ -40,7 +41,11 @@ def is_held(zarray: Mapping[str, Any], attributes: Mapping[str, Any], chunks: Ch
 
 
 def plan_held(
-    zarray: Mapping[str, Any], attributes: Mapping[str, Any], chunks: Chunks, path_of: PathOf
+    zarray: Mapping[str, Any],
+    attributes: Mapping[str, Any],
+    chunks: Chunks,
+    path_of: PathOf,
+    budget: HeldBudget,
 ) -> ArrayPlan:
     """What an array becomes whose values the document holds.
 
@@ -52,11 +57,13 @@ def plan_held(
         Its chunks by their coordinates.
     path_of : callable
         Absolute path of the node at a path; None when there is none.
+    budget : HeldBudget
+        What the document may hold.
 
     Raises
     ------
     NoV3FormError
-        When its values are not of a kind that LINDI writes, or are not in the document.
+        When its values are not of a kind that LINDI writes, are not in the document, or are too large.
     """
     shape, edges = tuple(zarray["shape"]), tuple(max(1, edge) for edge in zarray["chunks"])
     found: dict[tuple[int, ...], Values] = {}
@@ -66,7 +73,7 @@ def plan_held(
             continue  # outside of the array, where nobody reads
         if not isinstance(chunk, str):
             raise NoV3FormError("text or objects that are in another file; LINDI holds them in the document")
-        found[coordinates] = chunk_values(zarray, decode_inline(chunk))
+        found[coordinates] = chunk_values(zarray, decode_inline(chunk), budget)
     if attributes.get(SCALAR) is True:
         if shape != (1,):
             raise NoV3FormError(f"a scalar of shape {list(shape)}; LINDI keeps scalars as arrays of one")
@@ -74,7 +81,7 @@ def plan_held(
         first = found.get((0,))
         found = {} if first is None else {(): first[0:1].reshape(())}
     if COMPOUND in attributes:
-        return _plan_table(shape, edges, found, attributes[COMPOUND], path_of)
+        return _plan_table(shape, edges, found, attributes[COMPOUND], path_of, budget)
     if is_object(zarray["dtype"]):
         return _plan_objects(shape, edges, found, path_of)
     dtype = dtype_of(zarray["dtype"])
@@ -152,6 +159,7 @@ def _plan_table(
     found: dict[tuple[int, ...], Values],
     listed: Any,
     path_of: PathOf,
+    budget: HeldBudget,
 ) -> ArrayPlan:
     """A compound; each item is the list of its fields."""
     fields = _fields(listed)
@@ -164,6 +172,7 @@ def _plan_table(
     if references:
         plan.attributes["_REFERENCE_FIELDS"] = references
     for at, parts in columns.items():
+        budget.take(math.prod(edges) * dtype.itemsize)  # one long text widens the field in every row
         packed = np.zeros(math.prod(edges), dtype)
         for (name, _), part in zip(fields, parts, strict=True):
             packed[name] = part
@@ -183,11 +192,12 @@ def _fields(listed: Any) -> list[tuple[str, str | DType]]:
                 fields.append((name, REFERENCE_TYPE))
                 continue
             dtype = np.dtype(kind)
-            fields.append((name, "text" if dtype.kind in "SUO" else dtype.newbyteorder("<")))
-    except (TypeError, ValueError) as error:
+            text = dtype.kind in "SUO"
+            fields.append((name, "text" if text else dtype_of(kind).newbyteorder("<")))
+    except (TypeError, ValueError, SyntaxError) as error:
         raise NoV3FormError(f"its {COMPOUND} is not understood: {error}") from error
-    if len({name for name, _ in fields}) != len(fields) or not fields:
-        raise NoV3FormError(f"its {COMPOUND} names no fields, or one twice")
+    if len({name for name, _ in fields if name}) != len(fields) or not fields:
+        raise NoV3FormError(f"its {COMPOUND} names no fields, one twice, or one by an empty name")
     return fields
 
 

@@ -19,7 +19,7 @@ from .chunk_key import METADATA_NAME
 from .data_types import item_nbytes
 from .node_checks import LARGEST, array_name, check_array
 
-_NUMBER = re.compile(r"0|[1-9][0-9]*", re.ASCII)
+_NUMBER = re.compile(r"0|[1-9][0-9]{0,18}", re.ASCII)  # no grid has more digits
 _NOT_UNDERSTOOD = (ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError, ValueError)
 """What zarr's data types raise on descriptions that are not theirs."""
 _DEFAULT_SEPARATOR = {"default": "/", "v2": "."}

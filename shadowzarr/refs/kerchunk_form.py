@@ -16,9 +16,11 @@ from typing import Any
 
 from ..errors import InvalidReferencesError
 from .document import Reference
-from .gen import MOST_LISTED
 from .kerchunk_templates import render
 from .node_checks import LARGEST, is_count
+
+MOST_GENERATED = 2**21
+"""References that all rules of a document may stand for: each becomes a key here, as in kerchunk's reader."""
 
 
 def listed_references(document: Any, name: str) -> dict[str, Reference]:
@@ -54,8 +56,14 @@ def listed_references(document: Any, name: str) -> dict[str, Reference]:
         raise _wrong(f"{name}: templates", "hold something else than text", "a text for each name")
     known: dict[str, str] = {}
     refs = {key: _reference(key, value, templates, known, name) for key, value in document["refs"].items()}
-    for number, rule in enumerate(_part(document, "gen", list, name)):
-        refs.update(_expanded(rule, templates, f"{name}: gen[{number}]"))
+    rules = {f"{name}: gen[{n}]": rule for n, rule in enumerate(_part(document, "gen", list, name))}
+    ranges = {place: _ranges(rule, place) for place, rule in rules.items()}
+    counts = itertools.accumulate(math.prod(map(len, each.values())) for each in ranges.values())
+    for place, count in zip(rules, counts, strict=True):
+        if count > MOST_GENERATED:
+            raise _wrong(place, "stands for too many references", f"at most {MOST_GENERATED:,} in all rules")
+    for place, rule in rules.items():
+        refs.update(_expanded(rule, ranges[place], templates, place))
     return refs
 
 
@@ -102,7 +110,8 @@ def _url(text: str, templates: Mapping[str, str], known: dict[str, str]) -> str:
     return known[text]
 
 
-def _expanded(rule: Any, templates: Mapping[str, str], place: str) -> Iterator[tuple[str, Reference]]:
+def _ranges(rule: Any, place: str) -> dict[str, range | list[Any]]:
+    """Values of the dimensions of a rule, which is checked."""
     if not isinstance(rule, Mapping) or not all(isinstance(rule.get(part), str) for part in ("key", "url")):
         raise _wrong(place, "has no key and url", "an object with key, url and dimensions")
     if ("offset" in rule) != ("length" in rule):
@@ -110,9 +119,12 @@ def _expanded(rule: Any, templates: Mapping[str, str], place: str) -> Iterator[t
     dimensions = rule.get("dimensions")
     if not isinstance(dimensions, Mapping):
         raise _wrong(place, "has no dimensions", "a range or a list for each name")
-    ranges = {name: _numbers(entry, f"{place}: {name}") for name, entry in dimensions.items()}
-    if math.prod(map(len, ranges.values())) > MOST_LISTED:
-        raise _wrong(place, "stands for too many references", f"at most {MOST_LISTED:,}")
+    return {name: _numbers(entry, f"{place}: {name}") for name, entry in dimensions.items()}
+
+
+def _expanded(
+    rule: Any, ranges: Mapping[str, range | list[Any]], templates: Mapping[str, str], place: str
+) -> Iterator[tuple[str, Reference]]:
     for numbers in itertools.product(*ranges.values()):
         values = dict(zip(ranges, numbers, strict=True))
         yield render(rule["key"], templates, values), _generated(rule, templates, values, place)

@@ -15,7 +15,9 @@ import numpy as np
 from ..refs.data_types import DType
 from .codecs import steps_of
 from .data_types import dtype_of, is_object
+from .held_budget import HeldBudget
 from .reasons import NoV3FormError
+from .sizes_ahead import is_larger
 
 _DECODED = frozenset(
     {"blosc", "zlib", "gzip", "zstd", "bz2", "lzma", "lz4", "shuffle", "fletcher32", "crc32", "adler32"}
@@ -23,7 +25,7 @@ _DECODED = frozenset(
 _ANY_ERROR = (Exception,)  # each codec raises what its library does: zlib.error, EOFError, struct.error …
 
 
-def chunk_values(zarray: Mapping[str, Any], data: bytes) -> np.ndarray[Any, DType]:
+def chunk_values(zarray: Mapping[str, Any], data: bytes, budget: HeldBudget) -> np.ndarray[Any, DType]:
     """Values of a whole chunk.
 
     Parameters
@@ -32,6 +34,8 @@ def chunk_values(zarray: Mapping[str, Any], data: bytes) -> np.ndarray[Any, DTyp
         The array's ``.zarray``.
     data : bytes
         The chunk as it is stored.
+    budget : HeldBudget
+        What may be decoded; what is, is taken.
 
     Returns
     -------
@@ -41,7 +45,7 @@ def chunk_values(zarray: Mapping[str, Any], data: bytes) -> np.ndarray[Any, DTyp
     Raises
     ------
     NoV3FormError
-        When it cannot be decoded here.
+        When it cannot be decoded here, or is larger than the budget.
     """
     steps, shape = steps_of(zarray), tuple(zarray["chunks"])
     objects = is_object(zarray.get("dtype"))
@@ -50,12 +54,16 @@ def chunk_values(zarray: Mapping[str, Any], data: bytes) -> np.ndarray[Any, DTyp
         raise NoV3FormError(f"objects encoded by {name!r}; text and JSON (vlen-utf8, json2) are known")
     if not objects and steps and steps[0]["id"] in _OBJECTS:
         raise NoV3FormError(f"the codec {steps[0]['id']!r} of an array that has no objects")
+    dtype = None if objects else dtype_of(zarray["dtype"])
+    if dtype is not None:
+        budget.take(math.prod(shape) * dtype.itemsize)
     for step in reversed(steps[1:] if objects else steps):
-        data = _decoded(step, data)
-    if objects:
+        data = _decoded(step, data, budget.limit)
+    if dtype is None:
+        budget.take(len(data))
         values = _OBJECTS[steps[0]["id"]](data, math.prod(shape), len(shape))
     else:
-        values = _plain(data, dtype_of(zarray["dtype"]), math.prod(shape))
+        values = _plain(data, dtype, math.prod(shape))
     return values.reshape(shape, order=zarray.get("order", "C"))
 
 
@@ -66,11 +74,13 @@ def objects_of(items: Sequence[Any]) -> np.ndarray[Any, DType]:
     return array
 
 
-def _decoded(step: Mapping[str, Any], data: bytes) -> bytes:
+def _decoded(step: Mapping[str, Any], data: bytes, most: int) -> bytes:
     import numcodecs
 
     if step["id"] not in _DECODED:
         raise NoV3FormError(f"a chunk that is encoded by {step['id']!r}, which is not decoded here")
+    if is_larger(step, data, most):
+        raise NoV3FormError(f"a chunk that {step['id']!r} makes larger than {most:,} bytes")
     try:
         return bytes(numcodecs.get_codec(dict(step)).decode(data))
     except _ANY_ERROR as error:
@@ -89,7 +99,7 @@ def _texts(data: bytes, count: int, rank: int) -> np.ndarray[Any, DType]:
 
     try:
         values = VLenUTF8().decode(data)
-    except _ANY_ERROR as error:
+    except (*_ANY_ERROR, MemoryError) as error:  # it says itself how many texts there are
         raise NoV3FormError(f"a chunk of text that cannot be decoded: {error}") from error
     return _counted(list(values), count)
 
@@ -97,12 +107,15 @@ def _texts(data: bytes, count: int, rank: int) -> np.ndarray[Any, DType]:
 def _json(data: bytes, count: int, rank: int) -> np.ndarray[Any, DType]:
     """Values as numcodecs' JSON codec writes them: nested lists, then a data type and the shape."""
     try:
-        items = json.loads(data)[:-2]
+        listed = json.loads(data)
+        items: list[Any] = listed[:-2] if isinstance(listed, list) else []
         # As it was written, a chunk without axes is a list of one item.
         for _ in range(rank - 1):
             items = [item for part in items for item in part]
     except (ValueError, TypeError, RecursionError) as error:
         raise NoV3FormError(f"a chunk of JSON that cannot be decoded: {error}") from error
+    if not isinstance(listed, list):
+        raise NoV3FormError(f"a chunk of JSON of type {type(listed).__name__}, which is no list")
     return _counted(items, count)
 
 

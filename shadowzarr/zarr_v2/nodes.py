@@ -16,10 +16,11 @@ from ..errors import InvalidReferencesError
 from ..refs.chunk_key import METADATA_NAME
 from ..refs.document import Reference
 from ..refs.inline import decode_inline
+from ..refs.nesting import MOST_NESTED, is_too_deep
 
 _METADATA = (".zgroup", ".zarray", ".zattrs")
 _CONSOLIDATED = ".zmetadata"
-_NUMBER = re.compile(r"0|[1-9][0-9]*", re.ASCII)
+_NUMBER = re.compile(r"0|[1-9][0-9]{0,18}", re.ASCII)  # no grid has more digits
 
 
 @dataclass(slots=True)
@@ -120,6 +121,8 @@ def _parsed(value: Reference, key: str, name: str) -> dict[str, Any]:
         raise InvalidReferencesError(f"{name}: {key!r} is not JSON: {error}") from error
     if not isinstance(document, dict):
         raise InvalidReferencesError(f"{name}: {key!r} is {str(document)[:40]}; expected a JSON object")
+    if is_too_deep(document):
+        raise InvalidReferencesError(f"{name}: {key!r} is nested more than {MOST_NESTED} deep")
     return document
 
 

@@ -7,9 +7,15 @@ import numpy as np
 import pytest
 
 from shadowzarr.zarr_v2 import NoV3FormError
-from shadowzarr.zarr_v2.chunk_values import chunk_values, objects_of
+from shadowzarr.zarr_v2 import chunk_values as module
+from shadowzarr.zarr_v2.chunk_values import objects_of
+from shadowzarr.zarr_v2.held_budget import HeldBudget
 
 BLOSC = numcodecs.Blosc("lz4").get_config()
+
+
+def chunk_values(array, data, most=2**20):
+    return module.chunk_values(array, data, HeldBudget(most))
 
 
 def zarray(dtype, shape, filters=None, compressor=None, order="C"):
@@ -68,3 +74,29 @@ def test_rows_of_a_compound_stay_lists():
 def test_what_cannot_be_decoded_is_named(array, data, reason):
     with pytest.raises(NoV3FormError, match=reason):
         chunk_values(array, data)
+
+
+@pytest.mark.parametrize("data", [b"{}", b'"ab"', b"5"])
+def test_json_that_is_no_list_has_no_items(data):
+    with pytest.raises(NoV3FormError, match="no list"):
+        chunk_values(zarray("|O", [0], [numcodecs.JSON().get_config()]), data)
+
+
+@pytest.mark.parametrize("name", ["zlib", "gzip", "bz2", "lzma", "blosc", "lz4", "zstd"])
+def test_what_grows_beyond_the_limit_is_not_decoded(name):
+    codec = numcodecs.get_codec({"id": name})
+    data = bytes(codec.encode(bytes(5000)))
+    array = zarray("|u1", [100], compressor=codec.get_config())
+    assert chunk_values(array, bytes(codec.encode(bytes(100)))).tolist() == [0] * 100
+    with pytest.raises(NoV3FormError, match=f"that '{name}' makes larger than 4,999 bytes"):
+        chunk_values(array, data, 4999)
+    with pytest.raises(NoV3FormError, match="a chunk of 5000 bytes, expected 100"):
+        chunk_values(array, data, 5000)
+
+
+def test_values_count_together_whatever_the_document_has_of_them():
+    budget = HeldBudget(1000)
+    module.chunk_values(zarray("<i4", [200]), b"", budget)  # the end of a last chunk may be left away
+    with pytest.raises(NoV3FormError, match="values of 400 bytes .* may hold 1,000, with 800 used"):
+        module.chunk_values(zarray("<i4", [100]), b"", budget)
+    assert budget.left == 200

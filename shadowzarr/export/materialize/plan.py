@@ -25,6 +25,7 @@ from ...store.rfs_store import RfsStore
 from ...store.stored_nodes import stored_nodes
 from .layouts import Layout, checked, is_numeric, rows_of
 from .merging import merge_gap_of
+from .refused import Refused
 from .sweep import BLOCK_BYTES, Cut, Shape
 
 _CORE = frozenset(
@@ -122,7 +123,7 @@ def make_plan(rfs: Rfs, layout: Layout, options: Mapping[str, Any]) -> Plan:
     Raises
     ------
     UnsupportedError
-        When a node cannot be in an ordinary store; the message names it.
+        When nodes cannot be in an ordinary store; the message names them.
     UsageError
         When the layout says what cannot be.
     InvalidReferencesError
@@ -130,8 +131,10 @@ def make_plan(rfs: Rfs, layout: Layout, options: Mapping[str, Any]) -> Plan:
     """
     locator = Locator(rfs)
     nodes = dict(stored_nodes(rfs, locator))
+    refused = Refused()
     for path in filter(None, nodes):
-        _check_name(path)
+        refused.note(path, _no_name(path))
+    refused.raise_if_any()
     tables = ChunkTables(rfs, locator)
     found = {path: tables.table(path) for path, node in nodes.items() if node["node_type"] == "array"}
     options = {"merge_gap": merge_gap_of(list(found.values())), **options}
@@ -139,29 +142,32 @@ def make_plan(rfs: Rfs, layout: Layout, options: Mapping[str, Any]) -> Plan:
     arrays = []
     for path, node in nodes.items():
         if path in found:
-            plan = _array_plan(path, node, found[path], store, layout)
-            nodes[path] = plan.document
-            arrays.append(plan)
+            with refused.noting(path):
+                plan = _array_plan(path, node, found[path], store, layout)
+                nodes[path] = plan.document
+                arrays.append(plan)
+    refused.raise_if_any()
     extension = extension_of(rfs, lambda location: location)
     if extension is not None:
         nodes[""] = {**nodes[""], NAME: extension}
     return Plan(rfs, store, RfsStore(rfs, **{**options, "strict_json": True}), nodes, arrays)
 
 
-def _check_name(path: str) -> None:
-    """Refuse a path that no folder has, that leads out of one, or that zarr asks for by another name."""
+def _no_name(path: str) -> str | None:
+    """Why no folder has a path, it leads out of one, or zarr asks for it by another name; None when none."""
     parts = path.split("/")
     try:
         lengths = [len(part.encode("utf-8")) for part in parts]
     except UnicodeEncodeError:
-        raise UnsupportedError(f"{'/' + path!r} is no Unicode text, so no ordinary store has it") from None
+        return f"{'/' + path!r} is no Unicode text, so no ordinary store has it"
     if not _NO_NAMES.isdisjoint(parts) or "\\" in path or "\0" in path or METADATA_NAME in parts:
-        raise UnsupportedError(f"no node of an ordinary store can be named {'/' + path!r}")
+        return f"no node of an ordinary store can be named {'/' + path!r}"
     if max(lengths) > _LONGEST_NAME:
-        raise UnsupportedError(
+        return (
             f"the name {parts[lengths.index(max(lengths))][:40]!r}… has {max(lengths)} bytes; files and "
             f"folders have names of at most {_LONGEST_NAME}"
         )
+    return None
 
 
 def _array_plan(

@@ -29,6 +29,7 @@ from .jobs import Done, Job, parts_of, run_in_dask, run_job
 from .layouts import Layout, layout_of
 from .places import FolderPlace, Place, SessionPlace, StorePlace, ZipPlace
 from .plan import ArrayPlan, Plan, consolidated, keys_of, make_plan
+from .refused import Refused
 from .report import ArrayReport, MaterializeProgress, MaterializeReport, Progress
 from .sweep import Sweep, choose_sweep
 from .target import set_document
@@ -99,7 +100,8 @@ def materialize(
     UsageError
         When the layout or the memory does not fit to the arrays; nothing is written then.
     UnsupportedError
-        When a node's name cannot be in an ordinary store; nothing is written then.
+        When names of nodes cannot be in an ordinary store; nothing is written then. Of several nodes that
+        are refused, for whatever reason, it is `UnsupportedNodesError`, which has all of them.
     OutputError
         When something is at the place already, it cannot be written, or it reads back otherwise.
     OutputBusyError
@@ -215,7 +217,13 @@ class _Run:
         self._plan = plan
         self._place = place
         self._settings = settings
-        self._sweeps = {array.path: self._sweep(array) for array in plan.arrays if array.cut is not None}
+        self._sweeps: dict[str, Sweep] = {}
+        refused = Refused()
+        for array in plan.arrays:
+            if array.cut is not None:
+                with refused.noting(array.path):
+                    self._sweeps[array.path] = self._sweep(array)
+        refused.raise_if_any()
         self._progress = _Progress(plan, settings.progress)
 
     def _sweep(self, array: ArrayPlan) -> Sweep:

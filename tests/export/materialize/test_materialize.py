@@ -1,6 +1,7 @@
 """What is written equals what the references give, in every layout, and the report says so."""
 
 import json
+import pickle
 
 import h5py
 import numpy as np
@@ -9,7 +10,7 @@ import zarr
 from materialized import chunk_files, differences
 
 from shadowzarr import generate_rfs, materialize, open_rfs
-from shadowzarr.errors import OutputError, UnsupportedError, UsageError
+from shadowzarr.errors import OutputError, UnsupportedError, UnsupportedNodesError, UsageError
 
 
 def opened(folder):
@@ -258,6 +259,40 @@ def test_names_that_no_folder_has(tmp_path, name):
     with pytest.raises(UnsupportedError):
         materialize(rfs, tmp_path / "out")
     assert list(tmp_path.iterdir()) == []
+
+
+class TestSeveralNodesThatAreRefused:
+    """All are named in one error, and nothing is written."""
+
+    def test_names(self, tmp_path):
+        group = json.dumps({"zarr_format": 3, "node_type": "group", "attributes": {}})
+        names = [f"a{number}/.." for number in range(15)] + ["b\\c", "fine"]
+        rfs = {"version": 1, "refs": {f"{name}/zarr.json": group for name in names} | {"zarr.json": group}}
+        with pytest.raises(UnsupportedNodesError, match=r"16 nodes .*'/a8/\.\.'; and 6 more$") as caught:
+            materialize(rfs, tmp_path / "out")
+        assert set(caught.value.nodes) == set(names) - {"fine"}
+        assert "b\\\\c" in caught.value.nodes["b\\c"]
+        assert pickle.loads(pickle.dumps(caught.value)).nodes == caught.value.nodes
+        assert list(tmp_path.iterdir()) == []
+
+    @pytest.mark.parametrize("layout", [{"chunks": (0, 0)}, {"chunks": (10,)}, {"shape": 5}])
+    def test_layouts(self, tmp_path, layout):
+        with h5py.File(tmp_path / "x.h5", "w") as file:
+            for name in ("a", "b"):
+                file.create_dataset(name, data=np.zeros((40, 50), "i4"), chunks=(10, 10))
+        with pytest.raises(UnsupportedNodesError) as caught:
+            materialize(generate_rfs(tmp_path / "x.h5"), tmp_path / "out", layout=lambda *_: layout)
+        assert list(caught.value.nodes) == ["a", "b"]
+        assert all(f"'/{path}'" in reason for path, reason in caught.value.nodes.items())
+
+    def test_memory(self, tmp_path):
+        with h5py.File(tmp_path / "x.h5", "w") as file:
+            for name in ("a", "b", "c"):
+                size = 10 if name == "c" else 2**20
+                file.create_dataset(name, data=np.ones(size, "i4"), chunks=(size,), compression="gzip")
+        with pytest.raises(UnsupportedNodesError, match="2 nodes .* array '/a'.* array '/b'"):
+            materialize(generate_rfs(tmp_path / "x.h5"), tmp_path / "out", max_memory=2**20)
+        assert not (tmp_path / "out.partial").exists()
 
 
 def test_an_output_that_exists(recording, tmp_path):
