@@ -100,7 +100,15 @@ def test_the_example_of_tiff_files_runs(
 
 @pytest.mark.parametrize(
     "page",
-    ["README.md", "CHANGELOG.md", "docs/format.md", "docs/pipeline.md", "docs/reading.md", "docs/tiff.md"],
+    [
+        "README.md",
+        "CHANGELOG.md",
+        "docs/format.md",
+        "docs/pipeline.md",
+        "docs/reading.md",
+        "docs/tiff.md",
+        "docs/virtual-nwb.md",
+    ],
 )
 def test_links_between_pages_lead_somewhere(page: str) -> None:
     text = (ROOT / page).read_text(encoding="utf-8")

@@ -72,8 +72,8 @@ MAY_IMPORT = {
     "icechunk": {"refs", "access", "store", "formatting"},
     # both directions; manifests hold what our store reads of chunks that are not whole
     "virtualizarr": {"refs", "attributes", "access", "builder", "virtual", "store", "formatting"},
-    # reads what any store serves, and opens references by ours
-    "nwb": {"refs", "attributes", "access", "store"},
+    # reads what any store serves, and opens references by ours; virtual files are built and written
+    "nwb": {"refs", "attributes", "access", "store", "builder", "virtual", "write"},
     "testing": {"refs", "access"},
     "cli": {
         "refs",
