@@ -1,0 +1,385 @@
+// Byte ranges of files behind http(s): requesting, checking what comes, and trying again. Which ranges are asked
+// for together is decided by `merging`.
+
+import {
+  AccessDeniedError,
+  ReadError,
+  ShadowzarrError,
+  ShortReadError,
+  SourceChangedError,
+  SourceNotFoundError,
+  TransientReadError,
+} from "./errors.js";
+import { withoutQuery } from "./places.js";
+import { DEFAULT_RETRIES, Retries, retryAfter, type RetryPolicy } from "./retries.js";
+
+/** `length` bytes of a file from `offset` on. */
+export interface FileRange {
+  readonly offset: number;
+  readonly length: number;
+}
+
+/** What a file has to be. */
+export interface Source {
+  readonly size: number;
+  /** As the server sends it, in its double quotes. */
+  readonly etag?: string;
+}
+
+export interface ReaderOptions {
+  /** What makes requests; the environment's own by default. It may add headers of its own. */
+  fetch?: typeof globalThis.fetch;
+  retries?: Partial<RetryPolicy>;
+  /** Requests under way at once. */
+  inFlight?: number;
+}
+
+interface Answer {
+  data: Uint8Array;
+  total: number | undefined;
+  etag: string | null;
+}
+
+interface Address {
+  url: string;
+  until: number;
+}
+
+type Look = (start: Uint8Array) => void;
+
+const IN_FLIGHT = 64;
+const STALLED_AFTER = 60_000; // milliseconds without a byte
+const KEPT_ADDRESS = 600_000; // milliseconds for which the target of a redirection is used again
+const LASTING_5XX = new Set([501, 505]); // the server cannot do it, now or later
+const TRANSIENT = new Set([408, 425, 429]);
+const FAILED_PREFLIGHTS = 2; // after which an origin is no longer asked with If-Match
+
+/** Reads ranges of files, and whole files. */
+export class FileReader {
+  readonly #fetch: typeof globalThis.fetch;
+  readonly #policy: RetryPolicy;
+  readonly #addresses = new Map<string, Address>();
+  readonly #refusedPreflights = new Map<string, number>();
+  readonly #gate: Gate;
+
+  constructor(options: ReaderOptions = {}) {
+    // Browsers want it called on its own, not as a method of ours.
+    this.#fetch = options.fetch ?? ((input, init) => globalThis.fetch(input, init));
+    this.#policy = { ...DEFAULT_RETRIES, ...options.retries };
+    this.#gate = new Gate(options.inFlight ?? IN_FLIGHT);
+  }
+
+  /**
+   * Read a range of a file, or all of it.
+   *
+   * @param range - The bytes; undefined for the whole file.
+   * @param source - What the file has to be; without it only lengths are checked.
+   * @param look - Given the first bytes that come; it may throw to stop reading.
+   * @returns Exactly the bytes asked for.
+   * @throws SourceChangedError when the file is another one; ReadError when the bytes cannot be had.
+   */
+  async read(
+    url: string,
+    range: FileRange | undefined,
+    { source, signal, look }: { source?: Source; signal?: AbortSignal; look?: Look } = {},
+  ): Promise<Uint8Array> {
+    if (range?.length === 0) return new Uint8Array();
+    const retries = new Retries(this.#policy);
+    let isRefreshed = false;
+    await this.#gate.enter(signal);
+    try {
+      for (;;) {
+        signal?.throwIfAborted();
+        const address = this.#address(url);
+        try {
+          return await this.#once(url, address, range, source, signal, look);
+        } catch (error) {
+          if (address !== url) this.#addresses.delete(url);
+          if (error instanceof AccessDeniedError && address !== url && !isRefreshed) {
+            isRefreshed = true; // the signature in a redirection's target has expired
+            continue;
+          }
+          await retries.afterFailure(error, signal);
+        }
+      }
+    } finally {
+      this.#gate.leave();
+    }
+  }
+
+  async #once(
+    url: string,
+    address: string,
+    range: FileRange | undefined,
+    source: Source | undefined,
+    signal: AbortSignal | undefined,
+    look: Look | undefined,
+  ): Promise<Uint8Array> {
+    const origin = new URL(address).origin;
+    const isOwn = globalThis.location === undefined || globalThis.location.origin === origin;
+    const failures = this.#refusedPreflights.get(origin) ?? 0;
+    const ifMatch = isStrong(source?.etag) && failures < FAILED_PREFLIGHTS ? source?.etag : undefined;
+    let wasMatched = ifMatch !== undefined;
+    let answer: Answer;
+    try {
+      answer = await this.#request(url, address, range, ifMatch, signal, look);
+      if (wasMatched && !isOwn) this.#refusedPreflights.set(origin, Number.NEGATIVE_INFINITY);
+    } catch (error) {
+      // In a page the header needs a preflight, and one that is refused cannot be told from a broken connection.
+      if (error instanceof PastTheEndError && source !== undefined && error.total !== undefined) {
+        checkIdentity(url, source, { total: error.total, etag: null }, true);
+      }
+      const mayBePreflight = wasMatched && !isOwn && failures >= 0 && isConnectionError(error);
+      if (!mayBePreflight) throw error;
+      answer = await this.#request(url, address, range, undefined, signal, look);
+      this.#refusedPreflights.set(origin, failures + 1);
+      wasMatched = false;
+    }
+    if (source !== undefined) checkIdentity(url, source, answer, wasMatched);
+    checkLength(url, range, answer);
+    return answer.data;
+  }
+
+  async #request(
+    url: string,
+    address: string,
+    range: FileRange | undefined,
+    ifMatch: string | undefined,
+    signal: AbortSignal | undefined,
+    look: Look | undefined,
+  ): Promise<Answer> {
+    const headers: Record<string, string> = {};
+    if (range !== undefined) headers["Range"] = `bytes=${range.offset}-${range.offset + range.length - 1}`;
+    if (ifMatch !== undefined) headers["If-Match"] = ifMatch;
+    const watch = new Watch(signal);
+    try {
+      const response = await this.#fetch(address, { headers, signal: watch.signal });
+      if (response.redirected && response.url) {
+        this.#addresses.set(url, { url: response.url, until: Date.now() + KEPT_ADDRESS });
+      }
+      const total = totalOf(response);
+      if (response.status === 416) throw pastTheEnd(url, response, total);
+      if (response.status !== (range === undefined ? 200 : 206)) {
+        void response.body?.cancel().catch(() => undefined);
+        throw errorForStatus(url, response);
+      }
+      const data = await readBody(response, range?.length, watch, look);
+      return { data, total: range === undefined ? data.length : total, etag: response.headers.get("ETag") };
+    } catch (error) {
+      signal?.throwIfAborted();
+      if (error instanceof ShadowzarrError) throw error;
+      const what = watch.isStalled ? `no byte came for ${STALLED_AFTER / 1000} seconds` : messageOf(error);
+      throw new TransientReadError(`${withoutQuery(url)} cannot be reached: ${what}`, { cause: error });
+    } finally {
+      watch.end();
+    }
+  }
+
+  #address(url: string): string {
+    const kept = this.#addresses.get(url);
+    return kept !== undefined && kept.until > Date.now() ? kept.url : url;
+  }
+}
+
+/** Whether an ETag is a strong one: quoted, and not marked with `W/`; weak ones never match. */
+export function isStrong(etag: string | null | undefined): etag is string {
+  return typeof etag === "string" && etag.length > 2 && etag.startsWith('"') && etag.endsWith('"');
+}
+
+async function readBody(
+  response: Response,
+  expected: number | undefined,
+  watch: Watch,
+  look: Look | undefined,
+): Promise<Uint8Array> {
+  const reader = response.body?.getReader();
+  if (reader === undefined) return new Uint8Array();
+  const parts: Uint8Array[] = [];
+  const whole = expected === undefined ? undefined : new Uint8Array(expected);
+  let nbytes = 0;
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) break;
+    watch.cameSomething();
+    try {
+      if (nbytes === 0) look?.(value);
+      if (whole === undefined) parts.push(value);
+      else if (nbytes + value.length > whole.length) {
+        throw new ReadError(`the server sent more than the ${whole.length} bytes asked for`);
+      } else whole.set(value, nbytes);
+    } catch (error) {
+      void reader.cancel().catch(() => undefined);
+      throw error;
+    }
+    nbytes += value.length;
+  }
+  return whole === undefined ? joined(parts, nbytes) : whole.subarray(0, nbytes);
+}
+
+function joined(parts: Uint8Array[], nbytes: number): Uint8Array {
+  if (parts.length === 1) return parts[0]!;
+  const whole = new Uint8Array(nbytes);
+  let at = 0;
+  for (const part of parts) {
+    whole.set(part, at);
+    at += part.length;
+  }
+  return whole;
+}
+
+function checkIdentity(url: string, source: Source, answer: Pick<Answer, "total" | "etag">, wasMatched: boolean): void {
+  const found =
+    answer.total !== undefined && answer.total !== source.size
+      ? `it has ${answer.total} bytes, expected ${source.size}`
+      : isStrong(source.etag) && isStrong(answer.etag) && answer.etag !== source.etag
+        ? `its ETag is ${answer.etag}, expected ${source.etag}`
+        : undefined;
+  if (found !== undefined) throw changed(url, found);
+  if (answer.total === undefined && !isStrong(answer.etag) && !wasMatched) {
+    throw new ReadError(
+      `${withoutQuery(url)}: the server shows a page neither size nor ETag of the file, so that it cannot be ` +
+        "checked. Let it expose Content-Range (Access-Control-Expose-Headers), or open the references with " +
+        "validateSources: false",
+    );
+  }
+}
+
+function changed(url: string, found: string): SourceChangedError {
+  return new SourceChangedError(
+    `${withoutQuery(url)} is not the file that was indexed: ${found}. Generate its references again, or open ` +
+      "them with validateSources: false to read what is there",
+  );
+}
+
+function checkLength(url: string, range: FileRange | undefined, { data, total }: Answer): void {
+  if (range === undefined || data.length === range.length) return;
+  const stop = range.offset + range.length;
+  const isPastEnd = total !== undefined && stop > total;
+  const end = isPastEnd ? `; the file has only ${total} bytes` : "";
+  const error = new ShortReadError(
+    `${withoutQuery(url)}: asked for bytes ${range.offset} to ${stop}, ${data.length} of ${range.length} came${end}`,
+  );
+  error.transient = !isPastEnd;
+  throw error;
+}
+
+function totalOf(response: Response): number | undefined {
+  const total = /\/(\d+)\s*$/.exec(response.headers.get("Content-Range") ?? "")?.[1];
+  return total === undefined ? undefined : Number(total);
+}
+
+function pastTheEnd(url: string, response: Response, total: number | undefined): Error {
+  void response.body?.cancel().catch(() => undefined);
+  const size = total === undefined ? "" : `; it has only ${total}`;
+  const error = new PastTheEndError(`${withoutQuery(url)}: the file ends before the bytes asked for (416)${size}`, {
+    status: 416,
+  });
+  error.total = total;
+  return error;
+}
+
+/** Status 416: the file ends before the range. */
+class PastTheEndError extends ShortReadError {
+  /** Size of the file, when the server said it. */
+  total: number | undefined;
+}
+
+function errorForStatus(url: string, response: Response): Error {
+  const { status } = response;
+  const file = withoutQuery(url);
+  if (status === 200) {
+    return new ReadError(
+      `${file}: the server ignores Range requests, so every part would cost the whole file. Serve the file with ` +
+        "a server that supports ranges",
+      { status },
+    );
+  }
+  if (TRANSIENT.has(status) || (status >= 500 && !LASTING_5XX.has(status))) {
+    const seconds = retryAfter(response.headers.get("Retry-After"));
+    return new TransientReadError(`${file}: the server answered ${status}; try again later`, {
+      status,
+      retryAfter: seconds,
+    });
+  }
+  if (status === 404 || status === 410) {
+    return new SourceNotFoundError(`${file}: nothing is there (${status}); check the URL`, { status });
+  }
+  if (status === 401 || status === 403) {
+    return new AccessDeniedError(`${file}: the server refuses access (${status})`, { status });
+  }
+  if (status === 412) return changed(url, "the server refused its recorded ETag (412)");
+  return new ReadError(`${file}: the server answered ${status}, expected the bytes asked for`, { status });
+}
+
+function isConnectionError(error: unknown): boolean {
+  return error instanceof TransientReadError && error.status === undefined;
+}
+
+function messageOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return error.cause instanceof Error ? `${error.message} (${error.cause.message})` : error.message;
+}
+
+/** The signal of one request: it ends with the caller's, and when no byte comes for long. */
+class Watch {
+  isStalled = false;
+  readonly #controller = new AbortController();
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  readonly #forward = () => this.#controller.abort(this.outer?.reason);
+
+  constructor(private readonly outer: AbortSignal | undefined) {
+    if (outer?.aborted) this.#forward();
+    outer?.addEventListener("abort", this.#forward, { once: true });
+    this.cameSomething();
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  cameSomething(): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => {
+      this.isStalled = true;
+      this.#controller.abort();
+    }, STALLED_AFTER);
+  }
+
+  end(): void {
+    clearTimeout(this.#timer);
+    this.outer?.removeEventListener("abort", this.#forward);
+  }
+}
+
+/** Lets some in at once; the others wait in order. */
+class Gate {
+  readonly #waiting: (() => void)[] = [];
+
+  constructor(private free: number) {}
+
+  async enter(signal: AbortSignal | undefined): Promise<void> {
+    signal?.throwIfAborted();
+    if (this.free > 0) {
+      this.free--;
+      return;
+    }
+    await new Promise<void>((resolve, reject) => {
+      const enter = () => {
+        signal?.removeEventListener("abort", give);
+        resolve();
+      };
+      const give = () => {
+        this.#waiting.splice(this.#waiting.indexOf(enter), 1);
+        reject(signal!.reason);
+      };
+      this.#waiting.push(enter);
+      signal?.addEventListener("abort", give, { once: true });
+    });
+  }
+
+  leave(): void {
+    const next = this.#waiting.shift();
+    if (next === undefined) this.free++;
+    else next();
+  }
+}

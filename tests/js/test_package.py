@@ -1,0 +1,94 @@
+"""The JavaScript package reads what Python writes, and passes its own tests."""
+
+import importlib.util
+import re
+import shutil
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+
+import h5py
+import pytest
+from js_documents import Documents, make_hdf5
+
+from shadowzarr import load_rfs
+from shadowzarr.testing import RangeServer
+
+TESTS = Path(__file__).resolve().parents[1]
+GOLDEN = TESTS / "golden"
+
+pytestmark = pytest.mark.xdist_group("js")
+
+
+@pytest.fixture(scope="module")
+def features() -> ModuleType:
+    """The rows of every feature of HDF5."""
+    place = TESTS / "formats" / "hdf5" / "test_features.py"
+    spec = importlib.util.spec_from_file_location("features_for_js", place)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="module")
+def documents(features: ModuleType, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Where the list of served documents is: golden ones, and fresh ones of every feature and filter."""
+    folder = tmp_path_factory.mktemp("js")
+    with RangeServer(folder) as server:
+        made = Documents(folder, server.url)
+        add_golden(made)
+        for name, suffix, options in make_hdf5(folder):
+            made.add_hdf5(name, suffix=suffix, **options)
+        add_features(made, features)
+        made.write()
+        yield server.url("documents.json")
+
+
+def add_golden(made: Documents) -> None:
+    for folder in sorted(path for path in GOLDEN.iterdir() if (path / "expected.json").is_file()):
+        shutil.copytree(folder, made.folder / folder.name)
+        for path in sorted([*folder.glob("*.shadowzarr"), *folder.glob("*.json")]):
+            if path.name != "expected.json":
+                made.add_written(f"{folder.name}/{path.name}", load_rfs(path))
+
+
+def add_features(made: Documents, features: ModuleType) -> None:
+    """One file each; those of links are the same to a reader, and what is left out is not there."""
+    topics = {features.LINKS, features.LEFT, features.FILES}
+    for number, (name, feature) in enumerate(zip(features.identifiers(), features.FEATURES, strict=True)):
+        if feature.topic in topics:
+            continue
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # about what is left out or copied, which other tests look at
+            with h5py.File(made.folder / f"{name}.h5", "w", **feature.options) as file:
+                feature.build(file)
+            made.add_hdf5(name, suffix=".json" if number % 2 else "")
+
+
+def test_reads_what_python_reads(bundled, node, documents):
+    done = node("--test", *bundled, SHADOWZARR_DOCUMENTS=documents)
+    assert done.returncode == 0, failures(done.stdout) + done.stderr
+    ran = re.search(r"^# pass (\d+)", done.stdout, re.MULTILINE)
+    assert ran is not None, done.stdout[-2000:]
+    assert int(ran[1]) > 80
+    assert re.search(r"^# skipped 0$", done.stdout, re.MULTILINE)
+
+
+def test_types_fit(package, node):
+    done = node("node_modules/typescript/bin/tsc")
+    assert done.returncode == 0, done.stdout
+
+
+def test_the_lock_file_names_no_registry(package):
+    text = (package / "package-lock.json").read_text()
+    assert '"resolved"' not in text
+    assert "://" not in text
+
+
+def failures(output: str) -> str:
+    """The failed tests of an output in TAP."""
+    found = re.findall(r"^\s*not ok .*?^\s*\.\.\.$", output, re.MULTILINE | re.DOTALL)
+    return "\n".join(part[:2000] for part in found) or output[-4000:]
