@@ -26,6 +26,9 @@ FAILED: Final = 1
 LEFT_OUT: Final = 3
 INTERRUPTED: Final = 130
 
+_MOST_WAITED: Final = 2.0
+"""Seconds that what is read may take to end, when it is cancelled."""
+
 DEBUG = "--debug"
 _WAITING: Final = logging.getLogger("shadowzarr.waiting")
 VERBS = {
@@ -91,11 +94,31 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _fail("standard output is closed; give it a place, such as /dev/null", FAILED, debug=False)
     write_anything(sys.stdout)
     code = _run(given, debug=debug, own_process=arguments is None)
+    if code and arguments is None:
+        _end_reading()
     try:
         sys.stdout.flush()
     except OSError as error:
         return code if code == INTERRUPTED else _lost(error, debug=debug)
     return code
+
+
+def _end_reading() -> None:
+    """Cancel what is still read after a failure, or it is complained of while the process ends."""
+    zarr_sync = sys.modules.get("zarr.core.sync")
+    loop = None if zarr_sync is None else zarr_sync.loop[0]
+    if loop is None or not loop.is_running():
+        return
+    import asyncio
+
+    async def cancel() -> None:
+        others = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in others:
+            task.cancel()
+        await asyncio.wait(others, timeout=_MOST_WAITED) if others else None
+
+    with contextlib.suppress(TimeoutError):
+        asyncio.run_coroutine_threadsafe(cancel(), loop).result(2 * _MOST_WAITED)
 
 
 def _run(given: list[str], *, debug: bool, own_process: bool) -> int:

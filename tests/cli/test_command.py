@@ -181,3 +181,20 @@ def test_ctrl_c_is_quiet(tmp_path):
     finally:
         process.kill()
     assert (process.returncode, out, errors) == (130, "", "")
+
+
+PENDING = """
+import asyncio, sys
+from zarr.core.sync import _get_loop
+from shadowzarr.cli import main
+
+asyncio.run_coroutine_threadsafe(asyncio.sleep(600), _get_loop())
+sys.argv = ["shadowzarr", "info", "gone.json"]
+sys.exit(main())
+"""
+
+
+def test_what_is_still_read_after_a_failure_ends_quietly():
+    done = subprocess.run([sys.executable, "-c", PENDING], capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stderr.count("\n") == 1, done.stderr

@@ -122,20 +122,29 @@ class FolderPlace(Place):
             descriptor = os.open(self._partial, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         except OSError as error:
             raise self._cannot(error) from error
+        is_locked = False
         try:
-            try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                raise OutputBusyError(
-                    f"another run is making {self._out}; wait for it, or name another place"
-                ) from None
+            self._lock(descriptor)
+            is_locked = True
             self._check_free()
             yield
         finally:
-            os.close(descriptor)
-            if not self._is_begun:  # nothing of use is in it
+            if is_locked and not self._is_begun:  # it is ours, and nothing of use is in it
                 with contextlib.suppress(OSError):
                     self._partial.rmdir()
+            os.close(descriptor)
+
+    def _lock(self, descriptor: int) -> None:
+        busy = OutputBusyError(f"another run is making {self._out}; wait for it, or name another place")
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise busy from None
+        try:
+            if not os.path.samestat(os.fstat(descriptor), self._partial.stat()):
+                raise busy  # another run took away the folder that was opened, and made a new one
+        except FileNotFoundError:
+            raise busy from None
 
     def begin(self, digest: str) -> None:
         """See what is there; the folder is locked."""
@@ -244,7 +253,8 @@ class StorePlace(Place):
             return
         if keys:
             raise OutputError(f"{self.name} is not empty, with {min(keys)!r}; name another place")
-        self._set_note(json.dumps({"plan": digest}).encode())
+        if self._set_note(json.dumps({"plan": digest}).encode()) != digest:  # of two at once the first counts
+            raise OutputError(_OTHERS.format(self.name))
 
     def finish(self, *, verify: bool) -> None:
         """Take the note away."""
@@ -257,9 +267,13 @@ class StorePlace(Place):
         """That nothing is lost."""
         return f"; what is written so far stays in {self.name}, and the same call goes on from there"
 
-    def _set_note(self, data: bytes) -> None:
+    def _set_note(self, data: bytes) -> str | None:
+        """Leave a note where there is none; gives the digest of the one that is there then."""
+        prototype = default_buffer_prototype()
         try:
-            sync(self.store.set(NOTE, default_buffer_prototype().buffer.from_bytes(data)))
+            sync(self.store.set_if_not_exists(NOTE, prototype.buffer.from_bytes(data)))
+            found = sync(self.store.get(NOTE, prototype))
+            return None if found is None else json.loads(found.to_bytes()).get("plan")
         except Exception as error:
             raise OutputError(f"cannot write to {self.name}: {_first_line(error)}") from error
 

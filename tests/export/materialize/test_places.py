@@ -18,7 +18,7 @@ from shadowzarr import generate_rfs, materialize, write_rfs
 from shadowzarr.access.http_client import RetryPolicy
 from shadowzarr.access.range_reader import DefaultReader
 from shadowzarr.errors import OutputBusyError, OutputError, ReadError, SourceChangedError, UsageError
-from shadowzarr.export.materialize.places import NOTE, FolderPlace
+from shadowzarr.export.materialize.places import NOTE, FolderPlace, StorePlace
 from shadowzarr.testing import RangeServer
 
 CUT = {"chunks": (250, 5)}
@@ -248,6 +248,33 @@ class TestEarlyEnds:
             pytest.raises(OutputBusyError, match="another run is making"),
         ):
             materialize(generate_rfs(recording), tmp_path / "out")
+
+    def test_one_that_is_refused_leaves_the_folder_of_the_other(self, recording, tmp_path):
+        with FolderPlace(tmp_path / "out").held():
+            with pytest.raises(OutputBusyError):
+                materialize(generate_rfs(recording), tmp_path / "out")
+            assert (tmp_path / PARTIAL).is_dir()
+        assert not (tmp_path / PARTIAL).exists()  # nothing was written
+
+    def test_a_folder_that_was_taken_away_meanwhile(self, recording, tmp_path, monkeypatch):
+        opening = os.open
+
+        def replaced(path, *arguments, **options):
+            found = opening(path, *arguments, **options)
+            if str(path).endswith(PARTIAL):
+                path.rmdir()
+            return found
+
+        monkeypatch.setattr(os, "open", replaced)
+        with pytest.raises(OutputBusyError, match="another run is making"):
+            materialize(generate_rfs(recording), tmp_path / "out")
+
+    def test_of_two_at_once_in_a_store_the_first_note_counts(self, recording):
+        """Both found it empty."""
+        store = zarr.storage.MemoryStore()
+        first, second = (StorePlace(store, name) for name in ("first", "second"))
+        assert first._set_note(b'{"plan": "a"}') == "a"
+        assert second._set_note(b'{"plan": "b"}') == "a"
 
 
 class TestErrors:
