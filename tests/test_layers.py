@@ -67,6 +67,8 @@ MAY_IMPORT = {
         "write",
         "store",
         "verify",
+        "formatting",
+        "icechunk",  # in catalog/refresh alone
     },
     # both directions; chunks that cannot be virtual are read as our store reads them
     "icechunk": {"refs", "access", "store", "formatting"},

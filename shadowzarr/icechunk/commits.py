@@ -9,15 +9,18 @@ import icechunk
 
 from ..errors import CommitConflictError, UsageError
 
+type Told[T] = T | Callable[[], T]
+"""What is said of a commit, or a function that says it when all is written."""
+
 
 def commit_changes(
     repo: icechunk.Repository,
-    message: str,
+    message: Told[str],
     write: Callable[[icechunk.Session], object],
     *,
     branch: str = "main",
     tries: int = 5,
-    metadata: dict[str, Any] | None = None,
+    metadata: Told[dict[str, Any] | None] = None,
 ) -> str | None:
     """Write into a session and commit it, as one change that is there whole or not at all.
 
@@ -28,8 +31,8 @@ def commit_changes(
     ----------
     repo : icechunk.Repository
         The repository.
-    message : str
-        Says in its history what was done.
+    message : str or callable
+        Says in its history what was done; a function of nothing is asked when all is written.
     write : callable
         Writes into the session that it is given. Called anew for each try, so it must start from what that
         session holds.
@@ -37,8 +40,8 @@ def commit_changes(
         The branch, which must be there.
     tries : int, optional
         How often to try before giving up.
-    metadata : dict, optional
-        Kept with the commit.
+    metadata : dict or callable, optional
+        Kept with the commit; a function as for `message`.
 
     Returns
     -------
@@ -60,7 +63,7 @@ def commit_changes(
         if not session.has_uncommitted_changes:
             return None
         try:
-            return session.commit(message, metadata)
+            return session.commit(_told(message), _told(metadata))
         except icechunk.ConflictError as error:
             if not left:
                 raise CommitConflictError(
@@ -68,6 +71,35 @@ def commit_changes(
                     f"{tries} tries; nothing is committed. Try again when they are done"
                 ) from error
     return None
+
+
+def side_snapshot(
+    repo: icechunk.Repository,
+    message: Told[str],
+    write: Callable[[icechunk.Session], object],
+    *,
+    branch: str = "main",
+    metadata: Told[dict[str, Any] | None] = None,
+) -> str:
+    """Write into a session and save it as a snapshot beside the history of the branch, which does not move.
+
+    Nobody finds the snapshot until it is tagged; one that is not is taken away by `expire_snapshots`.
+    Parameters as for `commit_changes`.
+
+    Returns
+    -------
+    str
+        The id of the snapshot; that of the branch's tip when nothing was changed.
+    """
+    session = repo.writable_session(branch)
+    write(session)
+    if not session.has_uncommitted_changes:
+        return str(session.snapshot_id)
+    return session.flush(_told(message), metadata=_told(metadata))
+
+
+def _told[T](said: Told[T]) -> T:
+    return said() if callable(said) else said
 
 
 def tag_version(

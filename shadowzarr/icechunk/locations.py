@@ -115,10 +115,13 @@ def dandi_blob(location: str) -> str:
     api_url, asset_id = address
     with DandiArchive(api_url) as api:
         url = api.asset(asset_id).blob_url
-    host = None if url is None else _S3_HOST.fullmatch(urlsplit(url).netloc)
-    if url is None or host is None:
-        return location
-    return f"s3://{host['bucket']}/{unquote(urlsplit(url).path.lstrip('/'))}"
+    return location if url is None else (bucket_object(url) or location)
+
+
+def bucket_object(url: str) -> str | None:
+    """The ``s3://`` location of an object that a URL of AWS names; None for any other URL."""
+    host = _S3_HOST.fullmatch(urlsplit(url).netloc)
+    return None if host is None else f"s3://{host['bucket']}/{unquote(urlsplit(url).path.lstrip('/'))}"
 
 
 def _last_change(path: str, entry: SourceEntry | None) -> datetime:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 import icechunk
@@ -17,32 +17,56 @@ _AT_A_TIME = 64
 """Nodes that are read at the same time."""
 
 
-async def read_nodes(store: icechunk.IcechunkStore, root: str) -> dict[str, dict[str, Any]]:
-    """Metadata of a node and of all below it, by path from it, parents first."""
+async def read_nodes(
+    store: icechunk.IcechunkStore,
+    root: str,
+    *,
+    is_leaf: Callable[[dict[str, Any]], bool] = lambda document: False,
+) -> dict[str, dict[str, Any]]:
+    """Metadata of a node and of all below it, by path from it, parents first.
+
+    Parameters
+    ----------
+    store : icechunk.IcechunkStore
+        Where they are.
+    root : str
+        Path of the node.
+    is_leaf : callable, optional
+        Tells of a group's metadata whether what is below it is left out.
+    """
     found: dict[str, dict[str, Any]] = {}
     level = [""]
     while level:
         groups = []
         for start in range(0, len(level), _AT_A_TIME):
             part = level[start : start + _AT_A_TIME]
-            documents = await asyncio.gather(*[_metadata(store, joined(root, path)) for path in part])
+            documents = await asyncio.gather(*[read_node(store, joined(root, path)) for path in part])
             for path, document in zip(part, documents, strict=True):
                 if document is not None:
                     found[path] = document
-                if document is None or document["node_type"] == "group":
+                if document is None or (document["node_type"] == "group" and not is_leaf(document)):
                     groups.append(path)
         level = [path async for path in _members(store, root, groups)]
     return found
 
 
 async def _members(store: icechunk.IcechunkStore, root: str, groups: list[str]) -> AsyncIterator[str]:
-    """Paths below groups. Of a group named as metadata are, Icechunk lists names twice, and an empty one."""
     for group in groups:
-        for name in dict.fromkeys([name async for name in store.list_dir(joined(root, group))]):
-            path = joined(group, name)
-            is_node = name != METADATA_NAME or await _metadata(store, joined(root, path)) is not None
-            if name and is_node:
-                yield path
+        for name in await child_names(store, joined(root, group)):
+            yield joined(group, name)
+
+
+async def child_names(store: icechunk.IcechunkStore, group: str) -> list[str]:
+    """Names of the nodes in a group.
+
+    Of a group named as metadata are, Icechunk lists names twice, and an empty one.
+    """
+    names = dict.fromkeys([name async for name in store.list_dir(group)])
+    return [
+        name
+        for name in names
+        if name and (name != METADATA_NAME or await read_node(store, joined(group, name)) is not None)
+    ]
 
 
 async def read_above(store: icechunk.IcechunkStore, root: str) -> dict[str, dict[str, Any]]:
@@ -50,13 +74,20 @@ async def read_above(store: icechunk.IcechunkStore, root: str) -> dict[str, dict
     found = {}
     while root:
         root = root.rpartition("/")[0]
-        document = await _metadata(store, root)
+        document = await read_node(store, root)
         if document is not None:
             found[f"/{root}"] = document
     return found
 
 
-async def _metadata(store: icechunk.IcechunkStore, path: str) -> dict[str, Any] | None:
+async def read_node(store: icechunk.IcechunkStore, path: str) -> dict[str, Any] | None:
+    """Metadata of one node; none when there is no such node.
+
+    Raises
+    ------
+    InvalidReferencesError
+        When they are not those of Zarr v3.
+    """
     data = await store.get(metadata_key(path), default_buffer_prototype())
     if data is None:
         return None

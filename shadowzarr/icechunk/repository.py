@@ -61,6 +61,24 @@ def open_repository(
         raise OutputError(f"the Icechunk repository at {location} cannot be opened: {reason}") from error
 
 
+def repository_exists(place: str | os.PathLike[str]) -> bool:
+    """Tell whether there is a repository at a place.
+
+    Raises
+    ------
+    UsageError
+        When the place is neither a folder nor ``s3://``.
+    OutputError
+        When it cannot be asked.
+    """
+    location = canonical(place)
+    try:
+        return icechunk.Repository.exists(_storage(location))
+    except icechunk.IcechunkError as error:
+        reason = str(error).partition("\n")[0]
+        raise OutputError(f"cannot look for an Icechunk repository at {location}: {reason}") from error
+
+
 def _opened(storage: icechunk.Storage, needed: dict[str, Container]) -> icechunk.Repository:
     config = icechunk.Repository.fetch_config(storage) or icechunk.RepositoryConfig.default()
     present = list(config.virtual_chunk_containers or {})

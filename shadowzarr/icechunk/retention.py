@@ -67,10 +67,32 @@ def expire_snapshots(
     UsageError
         When an age is negative.
     """
-    policy = retention or Retention()
-    if min(policy.keep, policy.grace) < timedelta(0):
-        raise UsageError(f"{policy} keeps nothing that can be meant: an age is negative")
-    present = now or datetime.now(UTC)
+    policy, present = retention or Retention(), now or datetime.now(UTC)
+    _check(policy)
     snapshots = repo.expire_snapshots(present - policy.keep)
     summary = repo.garbage_collect(present - policy.grace)
     return Expired(frozenset(snapshots), summary.bytes_deleted, summary.objects_failed_to_delete)
+
+
+def expiring_snapshots(
+    repo: icechunk.Repository, retention: Retention | None = None, *, now: datetime | None = None
+) -> frozenset[str]:
+    """Ids of the snapshots that `expire_snapshots` would take out of the history; nothing is changed.
+
+    The first snapshot of a repository, and those that branches and tags point to, are never among them.
+    """
+    policy, present = retention or Retention(), now or datetime.now(UTC)
+    _check(policy)
+    branches = [repo.lookup_branch(name) for name in repo.list_branches()]
+    pointed = {*branches, *(repo.lookup_tag(name) for name in repo.list_tags())}
+    return frozenset(
+        each.id
+        for tip in pointed
+        for each in repo.ancestry(snapshot_id=tip)
+        if each.id not in pointed and each.parent_id is not None and each.written_at < present - policy.keep
+    )
+
+
+def _check(policy: Retention) -> None:
+    if min(policy.keep, policy.grace) < timedelta(0):
+        raise UsageError(f"{policy} keeps nothing that can be meant: an age is negative")

@@ -117,12 +117,17 @@ def write_plan(
     group: str | None = None,
     replace: bool = False,
     progress: ArrayProgress | None = None,
+    is_checked: bool = False,
 ) -> IcechunkReport:
-    """Write what was worked out for a document; parameters and errors as for `rfs_to_icechunk`."""
+    """Write what was worked out for a document; parameters and errors as for `rfs_to_icechunk`.
+
+    With `is_checked` the caller knows that the files have authorised containers; no file is asked then.
+    """
     target = "" if group is None else group_path(group)
     if session.read_only:
         raise UsageError("the session is read-only; writing needs repo.writable_session(branch)")
-    check_containers(session, plan.urls)
+    if not is_checked:
+        check_containers(session, plan.urls)
     make_room(session.store, target, replace=replace)
     try:
         nbytes = _write(plan, session.store, target, progress or _nobody)

@@ -21,6 +21,7 @@ from shadowzarr.icechunk import (
     rfs_to_icechunk,
     tag_version,
 )
+from shadowzarr.icechunk.commits import side_snapshot
 
 
 @pytest.fixture
@@ -199,3 +200,28 @@ class TestRetention:
     def test_ages_are_not_negative(self, repo):
         with pytest.raises(UsageError, match="an age is negative"):
             expire_snapshots(repo, Retention(keep=datetime.timedelta(days=-1)))
+
+
+class TestBesideTheBranch:
+    def test_a_snapshot_that_only_its_tag_keeps(self, repo):
+        first = commit_changes(repo, "1", lambda session: add(session, "a"))
+        aside = side_snapshot(repo, lambda: "aside", lambda session: add(session, "b"), metadata={"of": "v1"})
+        tag_version(repo, "v1", snapshot=aside)
+        lost = side_snapshot(repo, "lost", lambda session: add(session, "c"))
+        assert repo.lookup_branch("main") == first
+        assert (names(repo), names(repo, tag="v1")) == (["a"], ["a", "b"])
+        newest = next(iter(repo.ancestry(tag="v1")))
+        assert (newest.message, newest.metadata) == ("aside", {"of": "v1"})
+        assert side_snapshot(repo, "nothing", lambda session: None) == first
+        later = datetime.datetime.now(datetime.UTC) + datetime.timedelta(days=40)
+        assert expire_snapshots(repo, now=later).deleted_bytes > 0
+        assert (names(repo), names(repo, tag="v1")) == (["a"], ["a", "b"])
+        with pytest.raises(icechunk.IcechunkError):
+            repo.readonly_session(snapshot_id=lost)
+
+    def test_what_is_said_when_all_is_written(self, repo):
+        written = []
+        commit_changes(
+            repo, lambda: f"{len(written)} groups", lambda session: written.append(add(session, "a"))
+        )
+        assert next(iter(repo.ancestry(branch="main"))).message == "1 groups"

@@ -1,0 +1,98 @@
+"""Repositories that are refreshed, in words: for a terminal, for a log, and for Prefect's page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from rich.console import Console
+from rich.text import Text
+
+from shadowzarr.catalog.refresh.report import RefreshSummary, RepositoryReport
+from shadowzarr.formatting import format_bytes, format_count
+
+SHOWN = 10
+"""Names of each kind that are shown."""
+
+
+def report_line(report: RepositoryReport) -> str:
+    """Say in one line what was done about a repository."""
+    if report.error:
+        return f"failed  {report.dandiset}  {report.error}"
+    return f"{report.dandiset} {report.version}  {_done(report)}"
+
+
+def print_refresh(console: Console, summary: RefreshSummary, *, names_all: bool = True) -> None:
+    """Print what was done; repositories line by line only when they were not told as they came."""
+    for report in summary.repositories:
+        if names_all:
+            console.print(Text(report_line(report)), soft_wrap=True)
+        for line in _left_out(report):
+            console.print(Text(f"  {line}", style="yellow"), soft_wrap=True)
+    reports = summary.repositories
+    text = f"{format_count(len(reports), 'repository', 'repositories')} looked at, "
+    text += f"{sum(each.snapshot is not None for each in reports):,} of them changed"
+    console.print(Text(text + (f", {len(summary.failures):,} failed" if summary.failures else "")))
+
+
+def print_refresh_plan(console: Console, reports: Sequence[RepositoryReport]) -> None:
+    """Print what would be done."""
+    for report in reports:
+        console.print(Text(report_line(report)), soft_wrap=True)
+        for line in [*_changes(report), *_tags(report), *_left_out(report)]:
+            console.print(Text(f"  {line}"), soft_wrap=True)
+        if report.expired:
+            console.print(Text(f"  would expire: {format_count(report.expired, 'snapshot')}"), soft_wrap=True)
+    console.print(
+        f"{format_count(len(reports), 'repository', 'repositories')} would be refreshed; nothing was done."
+    )
+
+
+def markdown_refresh(summary: RefreshSummary) -> str:
+    """Return the summary for Prefect's page."""
+    lines = [f"# refresh_icechunk: {format_count(len(summary.repositories), 'repository', 'repositories')}", ""]
+    for report in summary.repositories:
+        lines += [f"- {report_line(report)}", *(f"  - {line}" for line in _left_out(report))]
+    return "\n".join(lines)
+
+
+def _done(report: RepositoryReport) -> str:
+    parts = [f"{count:,} {name}" for name, count in report.change.counts.items()] or ["nothing changed"]
+    parts.append(f"{format_count(report.assets, 'asset')} in all")
+    made = [tag.version for tag in report.tags if tag.snapshot]
+    parts += [f"tagged {', '.join(made)}"] if made else []
+    if report.expired and report.snapshot is not None or report.deleted_bytes:
+        parts.append(
+            f"{format_count(report.expired, 'snapshot')} expired, {format_bytes(report.deleted_bytes)} deleted"
+        )
+    return ", ".join(parts)
+
+
+def _changes(report: RepositoryReport) -> Iterator[str]:
+    for write in report.change.writes[:SHOWN]:
+        before = f" (was {write.renamed_from})" if write.renamed_from else ""
+        yield f"{write.cause}: {write.wanted.asset.path}{before}"
+    yield from _more(len(report.change.writes))
+    for path in report.change.gone[:SHOWN]:
+        yield f"removed: {path}"
+    yield from _more(len(report.change.gone))
+
+
+def _tags(report: RepositoryReport) -> Iterator[str]:
+    return (f"would be tagged: {tag.version}" for tag in report.tags if not tag.reason and not tag.snapshot)
+
+
+def _left_out(report: RepositoryReport) -> Iterator[str]:
+    """What is not in the repository; embargoed assets are counted and not named."""
+    for each in report.missing[:SHOWN]:
+        yield f"missing: {each.path}: {each.reason}"
+    yield from _more(len(report.missing))
+    if report.embargoed:
+        yield f"left out: {format_count(report.embargoed, 'embargoed asset')}"
+    for tag in report.tags:
+        if tag.reason:
+            yield f"not tagged: {tag.version}: {tag.reason}"
+
+
+def _more(count: int) -> Iterator[str]:
+    if count > SHOWN:
+        yield f"… and {count - SHOWN:,} more"
