@@ -42,9 +42,16 @@ def run_config(
     try:
         require_installed(*PIPELINE, extra="pipeline")
         from .load_config import load_config
+        from .refresh_config import RefreshIcechunkConfig
         from .verify_config import VerifyOutputsConfig
 
         config = load_config(path, changes=changes)
+        if isinstance(config, RefreshIcechunkConfig):
+            if lines is not None:
+                raise UsageError("JSON lines are written for flows that index; refresh_icechunk writes none")
+            from .refresh_command import plan_refresh, run_refresh
+
+            return plan_refresh(config) if is_plan else run_refresh(config)
         if isinstance(config, VerifyOutputsConfig):
             if lines is not None:
                 raise UsageError("JSON lines are written for flows that index; verify_outputs writes a file")

@@ -29,8 +29,8 @@ class RepositoriesSection(Section):
     repository: Annotated[str, StringConstraints(min_length=1), AfterValidator(_place)] | None = Field(
         default=None,
         description="Where the repositories are, each in a folder named by its dandiset: a folder, or "
-        "s3://BUCKET/PREFIX with the credentials of the AWS_ variables; the folder icechunk of the output when "
-        "left out.",
+        "s3://BUCKET/PREFIX with the credentials of the AWS_ variables; the folder icechunk of the output "
+        "when left out.",
     )
     branch: Annotated[str, StringConstraints(min_length=1)] = Field(
         default="main", description="Branch that follows the archive."
@@ -40,7 +40,8 @@ class RepositoriesSection(Section):
     )
     keep_days: Annotated[float, Field(ge=0)] | None = Field(
         default=30.0,
-        description="Days for which snapshots stay in the history, tags and the newest for ever; null for all.",
+        description="Days for which snapshots stay in the history; those of tags and the newest one stay for "
+        "ever, and null keeps all.",
     )
     grace_days: Annotated[float, Field(ge=0)] = Field(
         default=1.0,

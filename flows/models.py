@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from .backfill_config import BackfillConfig
 from .config import IndexDandisetsConfig
+from .refresh_config import RefreshIcechunkConfig
 from .verify_config import VerifyOutputsConfig
 
-type AnyConfig = IndexDandisetsConfig | VerifyOutputsConfig
+type AnyConfig = IndexDandisetsConfig | VerifyOutputsConfig | RefreshIcechunkConfig
 
-FLOWS: dict[str, type[IndexDandisetsConfig] | type[VerifyOutputsConfig]] = {
+FLOWS: dict[str, type[IndexDandisetsConfig] | type[VerifyOutputsConfig] | type[RefreshIcechunkConfig]] = {
     "index_dandisets": IndexDandisetsConfig,
     "backfill": BackfillConfig,
     "verify_outputs": VerifyOutputsConfig,
+    "refresh_icechunk": RefreshIcechunkConfig,
 }

@@ -46,8 +46,8 @@ class RefreshIcechunkConfig(FlowConfig):
         "output holds, in their drafts, when left out.",
     )
     output: Annotated[PlacesSection, BeforeValidator(output_section)] = Field(
-        description="Where index_dandisets has put the references: a folder, or a section. The private output "
-        "is not looked at."
+        description="Where index_dandisets has put the references: a folder, or a section. The private "
+        "output is not looked at."
     )
     icechunk: RepositoriesSection = Field(
         default_factory=RepositoriesSection, description="Where the repositories are, and what they keep."
@@ -55,7 +55,9 @@ class RefreshIcechunkConfig(FlowConfig):
     redo: RewriteSection = Field(
         default_factory=RewriteSection, description="What is written that is there already."
     )
-    run: RetriesSection = Field(default_factory=RetriesSection, description="How errors that may pass are met.")
+    run: RetriesSection = Field(
+        default_factory=RetriesSection, description="How errors that may pass are met."
+    )
 
     @property
     def request(self) -> RefreshRequest:

@@ -14,11 +14,11 @@ SHOWN = 10
 """Names of each kind that are shown."""
 
 
-def report_line(report: RepositoryReport) -> str:
-    """Say in one line what was done about a repository."""
+def report_line(report: RepositoryReport, *, is_done: bool = True) -> str:
+    """Say in one line what was done about a repository, or would be."""
     if report.error:
         return f"failed  {report.dandiset}  {report.error}"
-    return f"{report.dandiset} {report.version}  {_done(report)}"
+    return f"{report.dandiset} {report.version}  {_done(report, is_done=is_done)}"
 
 
 def print_refresh(console: Console, summary: RefreshSummary, *, names_all: bool = True) -> None:
@@ -29,7 +29,7 @@ def print_refresh(console: Console, summary: RefreshSummary, *, names_all: bool 
         for line in _left_out(report):
             console.print(Text(f"  {line}", style="yellow"), soft_wrap=True)
     reports = summary.repositories
-    text = f"{format_count(len(reports), 'repository', 'repositories')} looked at, "
+    text = f"{_repositories(reports)} looked at, "
     text += f"{sum(each.snapshot is not None for each in reports):,} of them changed"
     console.print(Text(text + (f", {len(summary.failures):,} failed" if summary.failures else "")))
 
@@ -37,33 +37,35 @@ def print_refresh(console: Console, summary: RefreshSummary, *, names_all: bool 
 def print_refresh_plan(console: Console, reports: Sequence[RepositoryReport]) -> None:
     """Print what would be done."""
     for report in reports:
-        console.print(Text(report_line(report)), soft_wrap=True)
+        console.print(Text(report_line(report, is_done=False)), soft_wrap=True)
         for line in [*_changes(report), *_tags(report), *_left_out(report)]:
             console.print(Text(f"  {line}"), soft_wrap=True)
         if report.expired:
             console.print(Text(f"  would expire: {format_count(report.expired, 'snapshot')}"), soft_wrap=True)
-    console.print(
-        f"{format_count(len(reports), 'repository', 'repositories')} would be refreshed; nothing was done."
-    )
+    console.print(f"{_repositories(reports)} would be refreshed; nothing was done.")
 
 
 def markdown_refresh(summary: RefreshSummary) -> str:
     """Return the summary for Prefect's page."""
-    lines = [f"# refresh_icechunk: {format_count(len(summary.repositories), 'repository', 'repositories')}", ""]
+    lines = [f"# refresh_icechunk: {_repositories(summary.repositories)}", ""]
     for report in summary.repositories:
         lines += [f"- {report_line(report)}", *(f"  - {line}" for line in _left_out(report))]
     return "\n".join(lines)
 
 
-def _done(report: RepositoryReport) -> str:
+def _repositories(reports: Sequence[RepositoryReport]) -> str:
+    return format_count(len(reports), "repository", "repositories")
+
+
+def _done(report: RepositoryReport, *, is_done: bool) -> str:
     parts = [f"{count:,} {name}" for name, count in report.change.counts.items()] or ["nothing changed"]
     parts.append(f"{format_count(report.assets, 'asset')} in all")
     made = [tag.version for tag in report.tags if tag.snapshot]
     parts += [f"tagged {', '.join(made)}"] if made else []
-    if report.expired and report.snapshot is not None or report.deleted_bytes:
-        parts.append(
-            f"{format_count(report.expired, 'snapshot')} expired, {format_bytes(report.deleted_bytes)} deleted"
-        )
+    if is_done and report.expired:
+        parts.append(f"{format_count(report.expired, 'snapshot')} expired")
+    if report.deleted_bytes:
+        parts.append(f"{format_bytes(report.deleted_bytes)} deleted")
     return ", ".join(parts)
 
 

@@ -31,6 +31,19 @@ def test_every_verdict_is_explained():
     [
         ("verify_outputs", {"sample.count": "50", "sample.seed": "null", "mode": "`sample`"}),
         ("backfill", {"budget.bytes": "null", "budget.seconds": "null"}),
+        (
+            "refresh_icechunk",
+            {
+                "icechunk.repository": "null",
+                "icechunk.branch": "`main`",
+                "icechunk.versions": "`all`",
+                "icechunk.keep_days": "30.0",
+                "icechunk.grace_days": "1.0",
+                "icechunk.copy_selections": "false",
+                "redo.force": "false",
+                "run.retries": "3",
+            },
+        ),
     ],
 )
 def test_keys_of_its_own_are_described(flow, expected):
