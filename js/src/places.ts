@@ -42,7 +42,9 @@ export function documentUrl(url: string | URL, isPlain = false): URL {
   } catch {
     throw new InvalidReferencesError(`${JSON.stringify(String(url))} is no URL; expected one of http or https`);
   }
-  refuseOtherSchemes(parsed.href);
+  if (!/^https?:$/.test(parsed.protocol)) {
+    throw new UnsupportedError(`${withoutQuery(parsed.href)} cannot be read here; expected one of http or https`);
+  }
   if (isPlain || parsed.pathname.endsWith(".json") || /\/assets\/[^/]+\/download\/?$/.test(parsed.pathname)) return parsed;
   return inside(parsed, "refs.json");
 }

@@ -9,10 +9,11 @@ from pathlib import Path
 from types import ModuleType
 
 import h5py
+import numpy as np
 import pytest
 from js_documents import Documents, make_hdf5
 
-from shadowzarr import load_rfs
+from shadowzarr import generate_rfs, load_rfs, write_rfs
 from shadowzarr.testing import RangeServer
 
 TESTS = Path(__file__).resolve().parents[1]
@@ -80,6 +81,32 @@ def test_reads_what_python_reads(bundled, node, documents):
 def test_types_fit(package, node):
     done = node("node_modules/typescript/bin/tsc")
     assert done.returncode == 0, done.stdout
+
+
+def test_the_example_runs(package, node, tmp_path):
+    (text,) = re.findall(r"```js\n(.*?)```", (package / "README.md").read_text(), re.DOTALL)
+    url = "https://example.org/references/sub-01.shadowzarr"
+    assert url in text
+    with h5py.File(tmp_path / "a.h5", "w") as file:
+        data = np.arange(4000, dtype="<i2").reshape(1000, 4)
+        file.create_dataset(
+            "acquisition/ElectricalSeries/data", data=data, chunks=(300, 4), compression="gzip"
+        )
+        file["acquisition/ElectricalSeries"].attrs["rate"] = np.nan
+    built = node("node_modules/typescript/bin/tsc", "-p", "tsconfig.build.json")
+    assert built.returncode == 0, built.stdout
+    example = package / "build" / "example.mjs"
+    with RangeServer(tmp_path) as server:
+        write_rfs(generate_rfs(server.url("a.h5")), tmp_path / "a.shadowzarr")
+        example.write_text(text.replace(url, server.url("a.shadowzarr")))
+        done = node(str(example))
+    assert done.returncode == 0, done.stderr
+    shown = [
+        "[ 'ElectricalSeries' ]",
+        "[ 1000, 4 ] int16 { rate: NaN }",
+        "[ 1000 ] Int16Array(5) [ 3, 7, 11, 15, 19 ]",
+    ]
+    assert done.stdout.splitlines() == shown
 
 
 def test_the_lock_file_names_no_registry(package):
