@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 
-from ..errors import ShadowzarrError, UsageError
+from ..errors import ShadowzarrError, SourceChangedError, UsageError
 from .locations import is_remote, is_signed, without_query
 from .source_identity import Source
-from .sources import describe
+from .sources import check_source, describe
 
 _AT_ONCE = 8
 """Files that are asked for at a time."""
@@ -51,6 +51,30 @@ def refuse_signed(urls: Iterable[str]) -> None:
                 f"the references name {without_query(url)} by a signed URL, which expires and is a secret; "
                 "put the file's lasting URL into them first"
             )
+
+
+def refuse_changed(sources: Iterable[Source]) -> None:
+    """Refuse files that are not the ones that were described; one that cannot be asked is no reason to.
+
+    Raises
+    ------
+    SourceChangedError
+        With the first of them.
+    """
+    with ThreadPoolExecutor(_AT_ONCE) as pool:
+        for error in pool.map(_change_of, sources):
+            if error is not None:
+                raise error
+
+
+def _change_of(source: Source) -> SourceChangedError | None:
+    try:
+        check_source(source)
+    except SourceChangedError as error:
+        return error
+    except ShadowzarrError:
+        return None  # that it cannot be read now says nothing of what is in it
+    return None
 
 
 def refuse_local(urls: Iterable[str], document: str) -> None:

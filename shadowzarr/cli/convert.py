@@ -76,7 +76,8 @@ def convert(
     from_
         What SOURCE is; virtualizarr for a file that one of its parsers reads.
     to
-        What OUT is to be; ours when left out. kerchunk's is its version 1 with keys of Zarr v3.
+        What OUT is to be; ours when left out. kerchunk's is its version 1 with keys of Zarr v3. Files that
+        changed are refused for kerchunk and LINDI, whose readers would not notice.
     parser
         virtualizarr: which of its parsers reads SOURCE.
     group
@@ -100,6 +101,8 @@ def convert(
         else:
             options = {"allow_local_files": allow_local_files}
             rfs = _read(source, from_, keep_links=links, progress=progress, options=options)
+    if from_ == "rfs" and to != "rfs":
+        _check_sources(rfs)
     skipped: Sequence[Mapping[str, Any]] = rfs.get("skipped", []) if from_ != "rfs" else []
     if to == "lindi":
         skipped = [*skipped, *_write_lindi(rfs, out)]
@@ -156,6 +159,15 @@ def _check_output(source: str, out: str, *, force: bool) -> None:
     check_replaceable(path)
     if path.exists() and not force:
         raise OutputError(f"{out} exists; give --force to replace it")
+
+
+def _check_sources(rfs: Rfs) -> None:
+    """Refuse files that changed: other forms have no ETags, so that no reader of them would notice."""
+    from ..access.describing import refuse_changed
+    from ..access.sources import Source
+
+    entries = (rfs.get("sources") or {}).items()
+    refuse_changed([Source(url, entry["size"], entry.get("etag")) for url, entry in entries])
 
 
 def _parse(source: str, parser: str, group: str | None) -> Rfs:

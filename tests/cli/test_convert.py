@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from command_line import Terminal
 
-from shadowzarr import kerchunk_to_rfs, lindi_to_rfs, verify_rfs
+from shadowzarr import generate_rfs, kerchunk_to_rfs, lindi_to_rfs, verify_rfs, write_rfs
 from shadowzarr.cli import main
 
 GOLDEN = Path(__file__).resolve().parents[1] / "golden" / "lindi"
@@ -59,6 +59,19 @@ def test_selections_have_no_form_in_kerchunk(tmp_path, capsys):
     source = GOLDEN.parent / "format-1" / "selected.shadowzarr.json"
     assert convert("--from", "rfs", "--to", "kerchunk", source, tmp_path / "k.json") == 1
     assert "selections" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("form", ["lindi", "kerchunk"])
+def test_a_changed_source_is_refused_where_no_reader_would_notice(tmp_path, capsys, form):
+    (tmp_path / "sample.h5").write_bytes((GOLDEN / "sample.h5").read_bytes())
+    write_rfs(generate_rfs(tmp_path / "sample.h5"), tmp_path / "refs")
+    (tmp_path / "sample.h5").write_bytes((GOLDEN / "sample.h5").read_bytes() + b"more")
+    out = tmp_path / "x.json"
+    assert convert("--from", "rfs", "--to", form, tmp_path / "refs", out) == 1
+    assert "sample.h5 is not the file that was indexed" in capsys.readouterr().err
+    assert not out.exists()
+    (tmp_path / "sample.h5").unlink()  # it may be elsewhere for who reads them
+    assert convert("--from", "rfs", "--to", form, tmp_path / "refs", out) in (0, 3)
 
 
 def test_nothing_else_is_replaced(tmp_path, capsys):
