@@ -21,6 +21,18 @@ async function tests() {
   });
 }
 
+/** What a page runs to check the store in a browser. */
+async function page() {
+  rmSync("build/page", { recursive: true, force: true });
+  await build({
+    ...COMMON,
+    entryPoints: ["test/browser.ts"],
+    outdir: "build/page",
+    platform: "browser",
+    splitting: true,
+  });
+}
+
 /** The library with zarrita, as a page would have it; decoders are files of their own, loaded on first use. */
 async function bundle() {
   rmSync("build/bundle", { recursive: true, force: true });
@@ -40,4 +52,4 @@ async function bundle() {
   }
 }
 
-await { test: tests, bundle }[process.argv[2] ?? "test"]();
+await { test: tests, page, bundle }[process.argv[2] ?? "test"]();

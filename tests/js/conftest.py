@@ -36,6 +36,15 @@ def node() -> Run:
 
 
 @pytest.fixture(scope="session")
+def chromium() -> str:
+    """The browser; tests that want it skip without it, unless it is insisted on."""
+    found = shutil.which("chromium")
+    if found is None:
+        _missing("chromium is not installed")
+    return str(found)
+
+
+@pytest.fixture(scope="session")
 def package(node: Run) -> Path:
     """The package's folder, with what it needs in ``node_modules``."""
     lock = PACKAGE / "package-lock.json"

@@ -7,10 +7,12 @@ import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
+from urllib.parse import quote
 
 import h5py
 import numpy as np
 import pytest
+from browser_page import found_in_page
 from js_documents import Documents, make_hdf5
 
 from shadowzarr import generate_rfs, load_rfs, write_rfs
@@ -35,8 +37,8 @@ def features() -> ModuleType:
 
 
 @pytest.fixture(scope="module")
-def documents(features: ModuleType, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Where the list of served documents is: golden ones, and fresh ones of every feature and filter."""
+def server(features: ModuleType, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RangeServer]:
+    """Serves documents and their list: golden ones, and fresh ones of every feature and filter."""
     folder = tmp_path_factory.mktemp("js")
     with RangeServer(folder) as server:
         made = Documents(folder, server.url)
@@ -45,7 +47,7 @@ def documents(features: ModuleType, tmp_path_factory: pytest.TempPathFactory) ->
             made.add_hdf5(name, suffix=suffix, **options)
         add_features(made, features)
         made.write()
-        yield server.url("documents.json")
+        yield server
 
 
 def add_golden(made: Documents) -> None:
@@ -69,13 +71,28 @@ def add_features(made: Documents, features: ModuleType) -> None:
             made.add_hdf5(name, suffix=".json" if number % 2 else "")
 
 
-def test_reads_what_python_reads(bundled, node, documents):
-    done = node("--test", *bundled, SHADOWZARR_DOCUMENTS=documents)
+def test_reads_what_python_reads(bundled, node, server):
+    done = node("--test", *bundled, SHADOWZARR_DOCUMENTS=server.url("documents.json"))
     assert done.returncode == 0, failures(done.stdout) + done.stderr
     ran = re.search(r"^# pass (\d+)", done.stdout, re.MULTILINE)
     assert ran is not None, done.stdout[-2000:]
     assert int(ran[1]) > 80
     assert re.search(r"^# skipped 0$", done.stdout, re.MULTILINE)
+
+
+def test_reads_the_same_in_a_page_of_another_origin(chromium, package, node, server, tmp_path):
+    built = node("build.mjs", "page")
+    assert built.returncode == 0, built.stderr
+    server.log.clear()
+    query = f"documents={quote(server.url('documents.json'))}"
+    found = found_in_page(
+        package / "build" / "page", "browser.js", query, chromium=chromium, profile=tmp_path / "profile"
+    )
+    lines = found.splitlines()
+    assert [line for line in lines if not line.startswith("ok ")] == []
+    assert len(lines) > 80
+    assert server.log.count(method="OPTIONS", status=200) > 0  # If-Match needs them
+    assert any(entry.if_match for entry in server.log)
 
 
 def test_types_fit(package, node):
