@@ -18,6 +18,7 @@ from shadowzarr.catalog.request import IndexRequest
 
 from .archive_section import ArchiveSection, archive_section
 from .flow_config import FlowConfig
+from .limits_section import LimitsSection
 from .notify_section import NotifySection
 from .output_section import FATES, OutputSection, output_section
 from .prices_section import PricesSection
@@ -170,6 +171,9 @@ class IndexDandisetsConfig(FlowConfig):
     run: RunSection = Field(
         default_factory=RunSection, description="How much of the machine the run may use."
     )
+    limits: LimitsSection = Field(
+        default_factory=LimitsSection, description="How much may be asked of servers at once."
+    )
     redo: RedoSection = Field(
         default_factory=RedoSection, description="Which assets are done that were done or tried before."
     )
@@ -233,5 +237,6 @@ class IndexDandisetsConfig(FlowConfig):
             memory_limit=self.run.memory_limit,
             stop_on_error=self.on_error == "stop",
             redo=self.redo.rules,
+            limits=self.limits.limits,
             gone=FATES[self.output.gone],
         )

@@ -22,12 +22,13 @@ from prefect.task_runners import ThreadPoolTaskRunner
 from prefect.utilities.annotations import quote
 
 from shadowzarr.catalog.asset_window import run_assets
-from shadowzarr.catalog.budget import work_within
+from shadowzarr.catalog.budget import TimeBudget
 from shadowzarr.catalog.index_run import (
     RunLog,
     child_pool,
     keep_to_budget,
     open_workshop,
+    ordered_work,
     record_finder,
     resolve_versions,
     twins_of,
@@ -44,6 +45,7 @@ from .begun_run import BegunRun, join_run
 from .config import IndexDandisetsConfig
 from .crash_hook import RUNNING, tell_crashed
 from .finish_run import finish_run
+from .host_limits import host_admission
 from .notify import Notifier
 from .run_failed import RunFailedError
 from .show_progress import RunProgress, open_progress
@@ -137,14 +139,18 @@ def index_planned(
         return
     with child_pool(request) as pool:
         pool.start()
-        begun.workshop = workshop = open_workshop(request, pool, news=progress.asset_news)
+        begun.workshop = workshop = open_workshop(
+            request, pool, news=progress.asset_news, admission=host_admission()
+        )
         yield from run_assets(
-            work_within(log.plan, request.budget),
+            ordered_work(request, log.plan),
             TaskStages(workshop, retries=config.run.retries),
             window=request.window,
             twins=twins_of(request, log.plan),
             record_path=record_finder(workshop),
             stop_on_error=request.stop_on_error,
+            per_host=request.limits.assets_of_a_host,
+            time_budget=TimeBudget(log.plan, request.budget),
         )
 
 

@@ -151,6 +151,12 @@ class HttpReader:
             raise ReadError(f"{without_query(url)}: the server does not say how large the file is")
         return answer
 
+    def limit(self, in_flight: int) -> None:
+        """Have no more requests under way from now on."""
+        if in_flight != self._in_flight:
+            self._in_flight = in_flight
+            self._live = {}  # its threads and gates are of the other number
+
     def _now_live(self) -> _Live:
         """What belongs to this process, made by whichever thread comes first (setdefault is atomic)."""
         process = (os.getpid(), obstore_transport.is_usable())

@@ -82,6 +82,10 @@ class DefaultReader:
     def _for(self, url: str) -> HttpReader | LocalReader:
         return self._http if is_remote(url) else self._local
 
+    def limit(self, in_flight: int) -> None:
+        """Have no more remote requests under way from now on; what is under way is brought to its end."""
+        self._http.limit(in_flight)
+
 
 _DEFAULT = DefaultReader()
 
@@ -89,3 +93,12 @@ _DEFAULT = DefaultReader()
 def default_reader() -> DefaultReader:
     """The reader of this process: its connections and resolved URLs are shared by everything that uses it."""
     return _DEFAULT
+
+
+def limit_requests(most: int | None) -> None:
+    """Let the reader of this process have no more than so many requests under way; None for its own limit.
+
+    It holds for blocking reads of several ranges together, and for each event loop. What h5py asks for by
+    itself is one request at a time, on the thread that waits for it.
+    """
+    _DEFAULT.limit(most or IN_FLIGHT)

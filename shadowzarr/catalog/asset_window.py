@@ -17,10 +17,12 @@ from types import TracebackType
 from typing import Any, Protocol, Self
 
 from . import stages
+from .budget import TimeBudget
 from .layout import ListedRecord
 from .plan import AssetWork
 from .records import IndexRecord, Stage
 from .stages import AssetResults, Workshop
+from .waiting import Waiting
 
 BlobKey = tuple[bool, tuple[str, str, int]]
 """Whether private, and what decides the references: outputs never borrow from one another."""
@@ -77,6 +79,8 @@ def run_assets(
     twins: Mapping[BlobKey, Path] | None = None,
     record_path: Callable[[AssetWork, IndexRecord], Path],
     stop_on_error: bool = False,
+    per_host: int | None = None,
+    time_budget: TimeBudget | None = None,
 ) -> Iterator[IndexRecord]:
     """Take assets through their stages and give each one's record as it ends.
 
@@ -93,14 +97,22 @@ def run_assets(
         Where the record of an asset lies, for assets with the same blob.
     stop_on_error : bool
         Start no further asset after one failed; those in flight are brought to their end.
+    per_host : int, optional
+        Assets of one host in flight at once; those of others go before what waits for it.
+    time_budget : TimeBudget, optional
+        Start no further asset when its time is over.
     """
-    run = _Window(runner, dict(twins or {}), record_path)
-    waiting = iter(work)
+    waiting = Waiting(work, per_host=per_host)
+    run = _Window(runner, dict(twins or {}), record_path, waiting)
     stopped = False
     while True:
         while not stopped and run.in_flight < window:
-            following = run.released() or next(waiting, None)
+            following = waiting.take()
             if following is None:
+                break
+            if time_budget is not None and not time_budget.may_start():
+                waiting.ended(following)
+                time_budget.leave([following, *waiting.drain()])
                 break
             run.enter(following)
         if not run.in_flight:
@@ -126,23 +138,21 @@ class _Window:
         runner: StageRunner,
         twins: dict[BlobKey, Path],
         record_path: Callable[[AssetWork, IndexRecord], Path],
+        waiting: Waiting,
     ) -> None:
         self.in_flight = 0
+        self._waiting = waiting
         self._runner = runner
         self._twins = twins
         self._record_path = record_path
         self._ended: queue.SimpleQueue[tuple[_InFlight, StageEnd]] = queue.SimpleQueue()
         self._same_blob: dict[BlobKey, deque[AssetWork]] = {}
-        self._released: deque[AssetWork] = deque()
-
-    def released(self) -> AssetWork | None:
-        """Take an asset whose blob another one has been done with."""
-        return self._released.popleft() if self._released else None
 
     def enter(self, work: AssetWork) -> None:
         """Start an asset, or let it wait for another with the same blob."""
         key = blob_key(work)
         if key not in self._twins and key in self._same_blob:
+            self._waiting.ended(work)
             self._same_blob[key].append(work)
             return
         if key not in self._twins:
@@ -174,6 +184,7 @@ class _Window:
 
     def _leave(self, asset: _InFlight, end: StageEnd) -> IndexRecord:
         self.in_flight -= 1
+        self._waiting.ended(asset.work)
         if end.error is not None:
             failure = stages.error_summary("record", end.error)
             record = stages.failure_record(asset.work, asset.results, failure)
@@ -186,7 +197,7 @@ class _Window:
         key = blob_key(work)
         if record.outcome != "failed":
             self._twins.setdefault(key, self._record_path(work, record))
-        self._released.extend(self._same_blob.pop(key, ()))
+        self._waiting.put_back(self._same_blob.pop(key, ()))
 
 
 def blob_key(work: AssetWork) -> BlobKey:

@@ -6,7 +6,7 @@ Nothing has to be remembered between runs: what is done has its record, and the 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from .plan import AssetWork, Plan, skipped_asset
@@ -47,15 +47,34 @@ def plan_within(plan: Plan, budget: Budget) -> None:
     _leave(plan, count, f"the budget of {budget.nbytes:,} bytes for a run")
 
 
-def work_within(plan: Plan, budget: Budget | None) -> Iterator[AssetWork]:
-    """Give the work of a plan until the time of the budget is over; the rest is left for later then."""
-    started = time.monotonic()
-    for count, work in enumerate(list(plan.work)):
-        is_over = budget is not None and budget.seconds is not None and _since(started) >= budget.seconds
-        if count and is_over and budget is not None:
-            _leave(plan, count, f"the budget of {budget.seconds:,.0f} seconds for a run")
-            return
-        yield work
+class TimeBudget:
+    """Says whether a further asset may be started, and leaves the rest for later when the time is over.
+
+    Parameters
+    ----------
+    plan : Plan
+    budget : Budget, optional
+        Without one, or without seconds in it, there is always time.
+    """
+
+    def __init__(self, plan: Plan, budget: Budget | None) -> None:
+        self._plan = plan
+        self._seconds = budget.seconds if budget is not None else None
+        self._started = time.monotonic()
+        self._has_begun = False
+
+    def may_start(self) -> bool:
+        """Whether there is time; always for the first asset, else a run would never do anything."""
+        is_first, self._has_begun = not self._has_begun, True
+        return self._seconds is None or is_first or _since(self._started) < self._seconds
+
+    def leave(self, rest: Sequence[AssetWork]) -> None:
+        """Take assets that were not started out of the plan."""
+        if self._seconds is not None and rest:
+            left = set(map(id, rest))
+            self._plan.work[:] = [work for work in self._plan.work if id(work) not in left]
+            why = f"the budget of {self._seconds:,.0f} seconds for a run"
+            self._plan.skipped += [skipped_asset(work.asset, LEFT_FOR_LATER, why) for work in rest]
 
 
 def _since(started: float) -> float:

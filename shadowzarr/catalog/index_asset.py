@@ -14,6 +14,7 @@ from typing import Any
 
 import orjson
 
+from ..access.range_reader import limit_requests
 from ..errors import SourceChangedError
 from ..formats.dispatch import generate_references
 from ..formats.progress import GenerationEvent
@@ -41,6 +42,7 @@ def index_asset(job: IndexJob, *, progress: Callable[[IndexNews], None] | None =
         As `generate_references` and `write_rfs` raise them.
     """
     job.archive.register()
+    limit_requests(job.requests)
     if job.twin is not None and job.output is not None:
         known = repoint(job.twin, output=job.output, url=job.url, etag=job.etag, staged=job.staged)
         if known is not None:

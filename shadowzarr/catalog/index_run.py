@@ -17,7 +17,7 @@ from ..errors import MissingDependencyError, OutputError
 from .asset_window import BlobKey, ThreadStages, known_twins, run_assets
 from .assets import CatalogAsset
 from .atomic_files import write_whole
-from .budget import plan_within, work_within
+from .budget import TimeBudget, plan_within
 from .child_pool import ChildPool
 from .clock import utc_now
 from .globs import matches_any
@@ -35,8 +35,9 @@ from .redo import quarantine_by_record
 from .request import IndexRequest
 from .resolve import ResolvedVersion
 from .run_summary import RunSummary, SkippedAsset
-from .stages import News, Workshop
+from .stages import Admission, News, Workshop
 from .tables.update import update_catalog
+from .waiting import in_turns
 
 
 @dataclass
@@ -91,12 +92,14 @@ def index_dandisets(
             with ThreadStages(workshop, request.window) as runner:
                 log.records = list(
                     run_assets(
-                        work_within(log.plan, request.budget),
+                        ordered_work(request, log.plan),
                         runner,
                         window=request.window,
                         twins=twins_of(request, log.plan),
                         record_path=record_finder(workshop),
                         stop_on_error=request.stop_on_error,
+                        per_host=request.limits.assets_of_a_host,
+                        time_budget=TimeBudget(log.plan, request.budget),
                     )
                 )
         warnings = finish_outputs(request, log)
@@ -145,6 +148,11 @@ def keep_to_budget(request: IndexRequest, log: RunLog) -> None:
     """Leave out of a plan that is whole what the run's budget does not allow."""
     if request.budget is not None:
         plan_within(log.plan, request.budget)
+
+
+def ordered_work(request: IndexRequest, plan: Plan) -> list[AssetWork]:
+    """Put the work of a plan into the order in which it is done: by the budget's, or dandisets in turns."""
+    return list(plan.work) if request.budget is not None else in_turns(plan.work)
 
 
 def resolve_versions(request: IndexRequest) -> list[ResolvedVersion]:
@@ -200,15 +208,17 @@ def selection_warnings(
 def child_pool(request: IndexRequest) -> ChildPool:
     """Return the processes in which files are read; not started yet."""
     return ChildPool(
-        request.concurrency,
+        request.processes,
         timeout=request.timeout,
         memory_limit=request.memory_limit,
         preload=PRELOAD,
     )
 
 
-def open_workshop(request: IndexRequest, pool: ChildPool, *, news: News | None = None) -> Workshop:
-    """Put together what all assets of the run share."""
+def open_workshop(
+    request: IndexRequest, pool: ChildPool, *, news: News | None = None, admission: Admission | None = None
+) -> Workshop:
+    """Put together what all assets of the run share; the arguments are those of `Workshop`."""
     return Workshop(
         public=request.public,
         private=request.private,
@@ -216,6 +226,8 @@ def open_workshop(request: IndexRequest, pool: ChildPool, *, news: News | None =
         archive=request.archive,
         verification=request.verification,
         news=news,
+        requests=request.limits.requests_each(request.concurrency),
+        admission=admission,
     )
 
 

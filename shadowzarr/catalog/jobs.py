@@ -48,6 +48,8 @@ class IndexJob:
         What the file is by its name; its content decides.
     is_recording : bool
         Whether it may be several files; the size is that of all of them then.
+    requests : int, optional
+        Requests for bytes that may be under way at once.
     """
 
     url: str
@@ -61,6 +63,7 @@ class IndexJob:
     local: str = ""
     likely: Format | None = None
     is_recording: bool = False
+    requests: int | None = None
 
 
 @dataclass(frozen=True)
@@ -104,6 +107,8 @@ class VerifyJob:
     archive : ArchiveAddress
     local : str
         A local copy to compare with in place of the original; empty when there is none.
+    requests : int, optional
+        Requests for bytes that may be under way at once.
     """
 
     url: str
@@ -111,3 +116,4 @@ class VerifyJob:
     options: VerificationOptions
     archive: ArchiveAddress
     local: str = ""
+    requests: int | None = None

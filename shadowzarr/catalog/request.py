@@ -10,6 +10,7 @@ from .budget import Budget
 from .file_assets import Identity
 from .jobs import VerificationOptions
 from .layout import OutputLayout
+from .limits import Limits
 from .options import ReferenceOptions
 from .plan import SelectionRules
 from .redo import RedoRules
@@ -113,7 +114,9 @@ class IndexRequest:
     gone : str
         What becomes of results whose assets left their version.
     budget : Budget, optional
-        What the run may take; the oldest assets come first then.
+        What the run may take; the oldest assets come first then, and elsewhere dandisets take turns.
+    limits : Limits
+        What may be asked of servers at once.
     """
 
     archive: ArchiveAddress
@@ -131,6 +134,12 @@ class IndexRequest:
     redo: RedoRules = field(default_factory=RedoRules)
     gone: Fate = "kept"
     budget: Budget | None = None
+    limits: Limits = field(default_factory=Limits)
+
+    @property
+    def processes(self) -> int:
+        """Child processes that the limits leave."""
+        return self.limits.processes(self.concurrency)
 
     @property
     def wanted(self) -> tuple[Wanted, ...]:
@@ -140,7 +149,7 @@ class IndexRequest:
     @property
     def window(self) -> int:
         """Assets in flight at once."""
-        return self.concurrency + SPARE_ASSETS
+        return self.processes + SPARE_ASSETS
 
     @property
     def public(self) -> OutputLayout:

@@ -6,6 +6,7 @@ work to a child process; the last two are renames and one small file.
 
 from __future__ import annotations
 
+import contextlib
 import re
 import time
 from collections.abc import Callable
@@ -51,6 +52,7 @@ HDF5_NAMES = (".nwb", ".h5", ".hdf5")
 """How files are called that are read as HDF5 without asking for their first bytes before."""
 
 News = Callable[[AssetWork, IndexNews], None]
+Admission = Callable[[AssetWork], AbstractContextManager[Any]]
 
 
 class Workshop:
@@ -66,6 +68,10 @@ class Workshop:
     verification : VerificationOptions
     news : callable, optional
         Called, from any thread, with how far the indexing of an asset is.
+    requests : int, optional
+        Requests for bytes that one process may have under way.
+    admission : callable, optional
+        Gives a context in which a file may be read, for limits that others keep.
     """
 
     def __init__(
@@ -77,6 +83,8 @@ class Workshop:
         archive: ArchiveAddress,
         verification: VerificationOptions,
         news: News | None = None,
+        requests: int | None = None,
+        admission: Admission | None = None,
     ) -> None:
         self.public = public
         self.private = private
@@ -84,6 +92,8 @@ class Workshop:
         self.archive = archive
         self.verification = verification
         self.news = news
+        self.requests = requests
+        self.admission: Admission = admission or (lambda work: contextlib.nullcontext())
         self._gate = PublicationGate()
 
     def publication(self) -> AbstractContextManager[None]:
@@ -183,12 +193,14 @@ def index(workshop: Workshop, work: AssetWork, twin: Path | None = None) -> Done
         output=layout.folder,
         local=work.asset.local_path,
         likely="hdf5" if work.asset.path.lower().endswith(HDF5_NAMES) else None,
+        requests=workshop.requests,
         is_recording=work.asset.kind == "recording",
     )
     news = workshop.news
-    result = workshop.pool.run(
-        INDEX_FUNCTION, job, progress=(lambda n: news(work, n)) if news is not None else None
-    )
+    with workshop.admission(work):
+        result = workshop.pool.run(
+            INDEX_FUNCTION, job, progress=(lambda n: news(work, n)) if news is not None else None
+        )
     return _done("index", result)
 
 
@@ -203,8 +215,16 @@ def verify(workshop: Workshop, work: AssetWork) -> Done[VerificationSummary]:
         As for `index`.
     """
     staged = workshop.layout(work).staged_references(work.asset)
-    job = VerifyJob(work.url, staged, workshop.verification, workshop.archive, work.asset.local_path)
-    result = workshop.pool.run(VERIFY_FUNCTION, job)
+    job = VerifyJob(
+        work.url,
+        staged,
+        workshop.verification,
+        workshop.archive,
+        work.asset.local_path,
+        workshop.requests,
+    )
+    with workshop.admission(work):
+        result = workshop.pool.run(VERIFY_FUNCTION, job)
     return _done("verify", result)
 
 

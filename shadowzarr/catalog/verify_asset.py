@@ -5,6 +5,7 @@ Runs in a child process; the comparison is that of `shadowzarr.verify`.
 
 from __future__ import annotations
 
+from ..access.range_reader import limit_requests
 from ..errors import ReferencesDifferError
 from ..verify import VerificationReport, verify_rfs
 from .jobs import VerifyJob
@@ -24,6 +25,7 @@ def verify_asset(job: VerifyJob) -> VerificationSummary:
         When either cannot be read.
     """
     job.archive.register()
+    limit_requests(job.requests)
     if job.options.mode == "none":
         return VerificationSummary(mode="none")
     report = verify_rfs(job.staged, job.local or job.url, mode=job.options.mode, seed=job.options.seed)

@@ -409,3 +409,17 @@ def test_defaults():
     assert HttpReader()._in_flight == 128
     assert RetryPolicy().attempts >= 5
     assert http_client.WHOLE_TIMEOUT > http_client.READ_TIMEOUT
+
+
+def test_a_limit_holds_from_then_on(tmp_path):
+    (tmp_path / "a").write_bytes(bytes(range(200)))
+    ranges = [FileRange(n, 1) for n in range(200)]
+    reader = HttpReader()
+    with RangeServer(tmp_path) as server:
+        reader.limit(3)
+        assert b"".join(map(bytes, reader.read(server.url("a"), ranges))) == bytes(range(200))
+        assert asyncio.run(reader.read_async(server.url("a"), ranges))[199] == b"\xc7"
+        assert server.log.max_in_flight <= 3
+        reader.limit(5)
+        reader.read(server.url("a"), ranges)
+        assert server.log.max_in_flight <= 5

@@ -188,3 +188,66 @@ def test_known_twins_of_both_outputs(works):
     listed = {work.key.blob_key: ListedRecord(work.key, "indexed", Path("p"))}
     assert known_twins(listed, {}) == {(False, work.key.blob_key): Path("p")}
     assert known_twins({}, listed) == {(True, work.key.blob_key): Path("p")}
+
+
+class HeldUp(Pretended):
+    """Brings one asset to its end only when a number of others have come to theirs."""
+
+    def __init__(self, path, others):
+        super().__init__()
+        self._path, self._others = path, threading.Semaphore(0)
+        self._needed = others
+
+    def _run(self, stage, arguments):
+        if stage == "index" and arguments[0].asset.path == self._path:
+            for _ in range(self._needed):
+                self._others.acquire()
+        end = super()._run(stage, arguments)
+        if stage == "publish_and_record":
+            self._others.release()
+        return end
+
+
+def at(host, works):
+    return [replace(work, url=f"https://{host}/{work.asset.path}") for work in works]
+
+
+def test_a_host_that_answers_slowly_delays_nothing_of_others(works):
+    every = works(*"abcdefgh")
+    slow, quick = at("slow.org", every[:4]), at("quick.org", every[4:])
+    runner = HeldUp("a", len(quick))
+    ended = [record.path for record in run(slow + quick, runner, window=2, per_host=1)]
+    assert sorted(ended[:4]) == ["e", "f", "g", "h"]
+    assert sorted(ended[4:]) == ["a", "b", "c", "d"]
+
+
+def test_no_host_has_more_assets_in_flight_than_it_may(works):
+    runner = Pretended()
+    assert len(run(at("a.org", works(*"abcdefgh")), runner, window=4, per_host=2)) == 8
+    assert runner.most <= 2
+
+
+def test_assets_of_one_blob_wait_without_taking_their_hosts_place(works):
+    same = at("a.org", works("a", "b", "c", etags=["0" * 32 + "-1"] * 3))
+    records = run(same + at("a.org", works("d")), Pretended(), window=4, per_host=1)
+    assert sorted(record.path for record in records) == ["a", "b", "c", "d"]
+
+
+def test_when_the_time_is_over_what_waits_is_left(works):
+    class NoTime:
+        def __init__(self):
+            self.left, self.asked = [], 0
+
+        def may_start(self):
+            self.asked += 1
+            return self.asked <= 2
+
+        def leave(self, rest):
+            self.left += [work.asset.path for work in rest]
+
+    budget = NoTime()
+    every = works(*"abcd")
+    every = at("a.org", every[:3]) + at("b.org", every[3:])
+    records = run(every, Pretended(), window=4, per_host=1, time_budget=budget)
+    assert sorted(record.path for record in records) == ["a", "d"]
+    assert sorted(budget.left) == ["b", "c"]

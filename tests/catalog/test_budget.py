@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from shadowzarr.catalog import budget as budget_module
-from shadowzarr.catalog.budget import Budget, plan_within, work_within
+from shadowzarr.catalog.budget import Budget, TimeBudget, plan_within
 from shadowzarr.catalog.index_run import index_dandisets
 from shadowzarr.catalog.layout import Listing
 from shadowzarr.catalog.plan import SelectionRules, make_plan
@@ -54,17 +54,22 @@ def test_without_bytes_only_the_order_changes(plan_of):
 
 def test_when_the_time_is_over_no_further_asset_is_started(plan_of, monkeypatch):
     plan = plan_of(a=(10, 1), b=(10, 2), c=(10, 3))
-    passed = iter([0.0, 5.0, 11.0])
+    third = plan.work[2]
+    passed = iter([5.0, 11.0])
     monkeypatch.setattr(budget_module, "_since", lambda started: next(passed))
-    assert [work.asset.path[0] for work in work_within(plan, Budget(seconds=10.0))] == ["a", "b"]
+    time_budget = TimeBudget(plan, Budget(seconds=10.0))
+    assert [time_budget.may_start() for _ in plan.work] == [True, True, False]
+    time_budget.leave([third])
     assert names(plan) == (["a", "b"], ["c"])
+    assert plan.skipped[0].detail == "the budget of 10 seconds for a run"
     monkeypatch.setattr(budget_module, "_since", lambda started: 99.0)
-    assert len(list(work_within(plan, Budget(seconds=10.0)))) == 1  # else a run would never do anything
+    assert TimeBudget(plan, Budget(seconds=10.0)).may_start()  # else a run would never do anything
 
 
-def test_all_work_is_given_without_a_budget(plan_of):
-    plan = plan_of(a=(10, 1), b=(10, 2))
-    assert list(work_within(plan, None)) == plan.work
+@pytest.mark.parametrize("budget", [None, Budget(nbytes=5)])
+def test_without_seconds_there_is_always_time(plan_of, budget):
+    time_budget = TimeBudget(plan_of(a=(10, 1)), budget)
+    assert all(time_budget.may_start() for _ in range(3))
 
 
 def test_runs_go_on_where_the_one_before_ended(archive, request_of, pool, write_file, tmp_path):
