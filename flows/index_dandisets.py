@@ -13,7 +13,6 @@ from uuid import UUID
 
 import httpx
 from prefect import flow
-from prefect.artifacts import create_markdown_artifact
 from prefect.client.orchestration import get_client
 from prefect.client.schemas.objects import State
 from prefect.runtime import flow_run
@@ -40,6 +39,7 @@ from tasks.list_assets import list_assets
 from tasks.plan_assets import plan_assets
 from tasks.retrying import policy
 
+from .artifacts import ProgressArtifact, create_artifacts
 from .backfill_config import BackfillConfig
 from .begun_run import BegunRun, join_run
 from .config import IndexDandisetsConfig
@@ -49,7 +49,6 @@ from .host_limits import host_admission
 from .notify import Notifier
 from .run_failed import RunFailedError
 from .show_progress import RunProgress, open_progress
-from .summary_text import markdown_summary
 from .task_stages import TaskStages
 
 THREADS = 300
@@ -98,15 +97,16 @@ def index_assets(config: IndexDandisetsConfig) -> State[Any]:
             closing(index_planned(config, begun, progress)) as ended,
         ):
             begun.hush = progress.close
+            artifact = ProgressArtifact(config.flow, len(log.plan.work))
             for record in ended:
                 begun.wait_when_stopping()
                 log.records.append(record)
                 progress.asset_ended(record)
+                artifact.asset_ended()
         with begun.finishing():
             summary = finish_run(config, log)
         notifier.ended(summary, report=str(request.public.report))
-    # A short report for Prefect's own page.
-    create_markdown_artifact(markdown_summary(summary), key=f"{config.flow.replace('_', '-')}-summary")
+    create_artifacts(summary, report=str(request.public.report))
     return final_state(summary, must_stop=request.stop_on_error)
 
 

@@ -10,13 +10,15 @@ from markupsafe import Markup
 
 from shadowzarr.catalog.records import IndexRecord, StageTime
 from shadowzarr.catalog.run_summary import RunSummary
-from shadowzarr.formatting import format_bytes, format_seconds
+from shadowzarr.formatting import format_bytes, format_count, format_seconds
 
+from .asset_rows import verification_text
 from .safe_text import shorten
 from .scatter import Axis, Point, scatter
 from .timeline import OTHER_LANE, Span, timeline
 
 LONGEST_LABEL = 90
+_PER_CHUNK = ((1.0, "1 a chunk"),)
 _SHARES = ((1.0, "100 %"), (0.01, "1 %"), (0.0001, "0.01 %"))
 
 
@@ -45,7 +47,14 @@ class Plot:
 
 def plots(summary: RunSummary) -> list[Plot]:
     """Return the plots that have anything to show."""
-    drawn = [time_plot(summary.records), size_plot(summary.records), timeline_plot(summary)]
+    records = summary.records
+    drawn = [
+        time_plot(records),
+        size_plot(records),
+        request_plot(records),
+        verification_plot(records),
+        timeline_plot(summary),
+    ]
     return [plot for plot in drawn if plot.drawing]
 
 
@@ -85,6 +94,56 @@ def size_plot(records: Sequence[IndexRecord]) -> Plot:
     return Plot("Size of the references", note, drawing, _outcome_legend(points))
 
 
+def request_plot(records: Sequence[IndexRecord]) -> Plot:
+    """Plot the number of chunks against requests for bytes; local files take none and are not in it."""
+    points = [
+        Point(
+            record.counts.chunks,
+            record.statistics.get("requests", 0),
+            record.outcome,
+            f"{_label(record)}: {format_count(record.counts.chunks, 'chunk')}, "
+            f"{format_count(int(record.statistics.get('requests', 0)), 'request')}",
+        )
+        for record in records
+        if record.references is not None
+    ]
+    drawing = scatter(
+        points,
+        title="Chunks against requests to index them",
+        x=Axis("chunks", _tick_count),
+        y=Axis("requests", _tick_count),
+        guides=_PER_CHUNK,
+    )
+    note = "Requests to index a file from a server; dashed line: one for each chunk."
+    return Plot("Requests", note, drawing, _outcome_legend(points))
+
+
+def verification_plot(records: Sequence[IndexRecord]) -> Plot:
+    """Plot file sizes against the bytes that were compared, by what was found."""
+    points = [
+        Point(
+            record.size,
+            record.verification.bytes,
+            "indexed" if record.verification.equal else "failed",
+            f"{_label(record)}: {verification_text(record)}",
+        )
+        for record in records
+        if record.verification is not None and record.verification.mode != "none"
+    ]
+    drawing = scatter(
+        points,
+        title="Size of the file against bytes compared with it",
+        x=Axis("size of the file", format_bytes),
+        y=Axis("values compared", format_bytes),
+        guides=_SHARES,
+    )
+    equal = sum(point.kind == "indexed" for point in points)
+    without = sum(record.outcome != "failed" for record in records) - equal
+    note = f"{equal:,} equal, {len(points) - equal:,} different, {without:,} not verified."
+    legend = tuple(each for each in (("indexed", "equal"), ("failed", "different")) if _has(points, each[0]))
+    return Plot("Verification", note, drawing, legend)
+
+
 def timeline_plot(summary: RunSummary) -> Plot:
     """Plot what every worker did when."""
     start = datetime.fromisoformat(summary.started) + timedelta(seconds=summary.startup_seconds)
@@ -115,6 +174,14 @@ def _span(record: IndexRecord, stage: StageTime, start: datetime) -> Span:
         kind=f"stage-{stage.stage}",
         label=f"{_label(record)}: {stage.stage}, {format_seconds(stage.seconds)}",
     )
+
+
+def _has(points: Sequence[Point], kind: str) -> bool:
+    return any(point.kind == kind for point in points)
+
+
+def _tick_count(number: float) -> str:
+    return f"{number:,g}"
 
 
 def _tick_seconds(seconds: float) -> str:

@@ -180,7 +180,9 @@ def test_how_runs_end_in_prefects_words(prefect_server, write_config):
     assert (good.name, good.message) == ("Completed", "0 assets indexed")
 
 
-def test_every_stage_of_an_asset_is_a_task_run(run, write_config, prefect_server):
+def test_every_stage_of_an_asset_is_a_task_run_and_the_run_leaves_artifacts(
+    run, write_config, prefect_server, tmp_path
+):
     from prefect.client.orchestration import get_client
     from prefect.client.schemas.filters import TaskRunFilter, TaskRunFilterName
 
@@ -201,6 +203,15 @@ def test_every_stage_of_an_asset_is_a_task_run(run, write_config, prefect_server
     assert of_good == {f"{stage}-sub-4/4.nwb" for stage in ("index", "verify", "publish")}
     assert names["index-bad/text.nwb"] == "FAILED"
     assert names["record-failure-bad/text.nwb"] == "COMPLETED"
+    with get_client(sync_client=True) as client:
+        latest = {artifact.key: artifact for artifact in client.read_latest_artifacts()}
+    assert "| failed | 1 |" in latest["index-dandisets-summary"].data
+    (row,) = json.loads(latest["index-dandisets-failures"].data)
+    assert (row["dandiset"], row["asset"], row["kind"]) == ("000001", "bad/text.nwb", "NotHDF5Error")
+    assert (row["cause"].partition(":")[0], row["stays"]) == ("index", "until the file changes")
+    assert latest["index-dandisets-progress"].data == 100.0
+    report = (tmp_path / "out" / "report.html").as_uri()
+    assert latest["index-dandisets-report"].data == f"[report.html]({report})"
 
 
 def test_a_terminated_run_says_how_far_it_came_and_its_server_knows(

@@ -80,3 +80,31 @@ def test_the_timeline_counts_from_the_start_of_the_run() -> None:
     assert float(bar.get("width")) == 450.0
     assert bar.find("title").text == "sub-01_ecephys.nwb: index, 10.0 s"
     assert ">worker 3</text>" in drawn.drawing
+
+
+def test_requests_are_plotted_against_chunks_but_not_those_of_local_files() -> None:
+    local = make_record("local.nwb", statistics={"requests": 0.0})
+    drawn = {plot.title: plot for plot in plots(make_summary([make_record(), local]))}
+    assert "sub-01_ecephys.nwb: 16,384 chunks, 41 requests" in drawn["Requests"].drawing
+    assert "local.nwb" not in drawn["Requests"].drawing
+    assert "Requests" not in {plot.title for plot in plots(make_summary([local]))}
+
+
+def test_what_was_verified_is_plotted_by_what_was_found() -> None:
+    different = VerificationSummary("full", equal=False, objects=9, bytes=500, difference_count=2)
+    records = [
+        make_record(),
+        make_failure("bad.nwb", verification=different),
+        make_record("new.nwb", verification=None),
+        make_failure(),
+    ]
+    drawn = {plot.title: plot for plot in plots(make_summary(records))}["Verification"]
+    assert drawn.note == "1 equal, 1 different, 1 not verified."
+    assert drawn.legend == (("indexed", "equal"), ("failed", "different"))
+    assert "bad.nwb: 2 differences" in drawn.drawing
+    assert "new.nwb" not in drawn.drawing
+
+
+def test_a_report_has_every_plot() -> None:
+    titles = {plot.title for plot in plots(make_summary([make_record()]))}
+    assert titles == {"Time to generate", "Size of the references", "Requests", "Verification", "Timeline"}
