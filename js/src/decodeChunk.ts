@@ -5,6 +5,7 @@ import { chunkNbytes, product, type ArrayLayout } from "./arrayLayout.js";
 import { decodeBytes } from "./codecs/index.js";
 import { float16, floatFill } from "./dataTypes.js";
 import { DamagedSourceError, UnsupportedError } from "./errors.js";
+import { undoFilters } from "./filters.js";
 import type { Json } from "./json.js";
 
 /**
@@ -14,16 +15,17 @@ import type { Json } from "./json.js";
  */
 export async function decodeChunk(stored: Uint8Array, layout: ArrayLayout): Promise<Uint8Array> {
   const { type, filters, bytesCodecs, toBytes } = layout;
-  if (filters.length > 0) {
-    throw new UnsupportedError(`it needs the codec ${filters[0]!.name}, which has no decoder in JavaScript here`);
-  }
   const nbytes = chunkNbytes(layout);
   const bytes = await decodeBytes(stored, bytesCodecs, nbytes, type.nbytes ?? 1);
   if (nbytes === undefined) return bytes;
   if (bytes.length !== nbytes) throw new DamagedSourceError(`the chunk decodes to ${bytes.length} bytes, not ${nbytes}`);
+  if (type.read !== undefined && filters.length > 0) {
+    throw new UnsupportedError(`it needs the codec ${filters[0]!.name} of values that are no numbers`);
+  }
   if (type.read !== undefined) return bytes; // byte order is looked after where elements are made
   const isBig = toBytes.configuration["endian"] === "big";
-  const little = isBig && type.word > 1 ? swapped(bytes, type.word) : bytes;
+  const ordered = isBig && type.word > 1 ? swapped(bytes, type.word) : bytes;
+  const little = filters.length > 0 ? undoFilters(ordered, layout) : ordered;
   return type.nbytes === 2 && type.served === "float32" ? widened(little) : little;
 }
 

@@ -3,6 +3,7 @@
 
 import { get, open, root, type Array as ZarrArray, type DataType, type Group, type Slice } from "zarrita";
 
+import { ShadowzarrError } from "./errors.js";
 import type { ReferenceStore } from "./referenceStore.js";
 
 /** Values of an array or of a part of it, as zarrita gives them; `stride` tells how they lie in `data`. */
@@ -56,9 +57,16 @@ export async function readArray(
 ): Promise<Values> {
   const shape = selectedShape(array.shape, selection);
   if (shape.includes(0)) return { data: emptyData(array), shape, stride: strides(shape) };
-  const found: unknown = await get(array, selection, options);
+  const found: unknown = await get(array, selection, options).catch(unwrap);
   if (shape.length === 0) return { data: oneValue(array, found), shape, stride: [] };
   return inCOrder(found as Values);
+}
+
+/** What went wrong, rather than what zarrita says of the codec in which it did. */
+function unwrap(error: unknown): never {
+  throw error instanceof Error && error.cause instanceof ShadowzarrError && !(error instanceof ShadowzarrError)
+    ? error.cause
+    : error;
 }
 
 function rootAt(store: ReferenceStore, path: string) {

@@ -3,7 +3,7 @@
 
 import { product } from "./arrayLayout.js";
 import { elementType, type Value } from "./dataTypes.js";
-import { DamagedSourceError } from "./errors.js";
+import { DamagedSourceError, named } from "./errors.js";
 import type { Json } from "./json.js";
 
 /** Name under which the codec is registered with zarrita. */
@@ -39,7 +39,11 @@ export const valuesCodec = {
         throw new Error("references are read-only");
       },
       decode(bytes: Uint8Array): ChunkOfValues {
-        return { data: elements(bytes), shape: meta.shape, stride };
+        try {
+          return { data: elements(bytes), shape: meta.shape, stride };
+        } catch (error) {
+          throw named(error, `a chunk of ${name}`);
+        }
       },
     };
 

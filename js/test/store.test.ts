@@ -152,6 +152,25 @@ test("a chunk that decodes to another size is damaged", async () => {
   }
 });
 
+test("items of variable length, also behind a codec that does not say how many bytes there are", async () => {
+  const items = ["a", "", "é".repeat(70_000)].map((text) => new TextEncoder().encode(text));
+  const uint32 = (number: number) => new Uint8Array(Uint32Array.of(number).buffer);
+  const framed = new Blob([uint32(3), ...items.flatMap((item) => [uint32(item.length), item])] as BlobPart[]);
+  const zipped = await new Response(framed.stream().pipeThrough(new CompressionStream("gzip"))).arrayBuffer();
+  const codecs = [{ name: "vlen-utf8" }, { name: "gzip", configuration: { level: 5 } }];
+  const chunk = `base64:${Buffer.from(zipped).toString("base64")}`;
+  const text = { data_type: "string", fill_value: "" };
+  const made = store({ "a/zarr.json": array([3], [3], { ...text, codecs }), "a/c/0": chunk });
+  assert.deepEqual(await values(made, "a"), ["a", "", "é".repeat(70_000)]);
+  const plain = `base64:${Buffer.from(await framed.arrayBuffer()).toString("base64")}`;
+  for (const [shape, codec] of [[4, "vlen-utf8"], [3, "vlen-bytes"]] as const) {
+    const meta = { ...text, codecs: [codec], data_type: codec === "vlen-bytes" ? "variable_length_bytes" : "string" };
+    const wrong = store({ "a/zarr.json": array([shape], [shape], meta), "a/c/0": plain });
+    if (shape === 3) assert.deepEqual(await values(wrong, "a"), items);
+    else await assert.rejects(values(wrong, "a"), /chunk of array "\/a": a chunk has 3 items, not 4/);
+  }
+});
+
 test("fill values keep their bits", async () => {
   const fills: [string, unknown, unknown][] = [
     ["float32", "0x7fc00001", NaN],

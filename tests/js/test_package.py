@@ -13,7 +13,7 @@ import h5py
 import numpy as np
 import pytest
 from browser_page import found_in_page
-from js_documents import Documents, make_hdf5
+from js_documents import Documents, make_hdf5, make_tiff
 
 from shadowzarr import generate_rfs, load_rfs, write_rfs
 from shadowzarr.testing import RangeServer
@@ -45,6 +45,8 @@ def server(features: ModuleType, tmp_path_factory: pytest.TempPathFactory) -> It
         add_golden(made)
         for name, suffix, options in make_hdf5(folder):
             made.add_hdf5(name, suffix=suffix, **options)
+        for name in make_tiff(folder):
+            made.add_tiff(name)
         add_features(made, features)
         made.write()
         yield server

@@ -16,7 +16,7 @@ import h5py
 import numpy as np
 import zarr
 
-from shadowzarr import decode_attributes, generate_rfs, open_rfs, write_rfs
+from shadowzarr import decode_attributes, generate_rfs, generate_rfs_tiff, open_rfs, write_rfs
 from shadowzarr.refs.document import Rfs
 
 NOT_DECODED = ("szip", "scale-offset", "n-bit", "zfp", "blosc2")
@@ -71,6 +71,13 @@ class Documents:
         name = f"values-{len(list(self.folder.glob('values-*')))}.bin"
         (self.folder / name).write_bytes(_raw(values))
         return {**listed, "file": self.url(name)}
+
+    def add_tiff(self, name: str) -> None:
+        """Make references for a file in the folder and list what they hold."""
+        path = self.folder / f"{name}.tif"
+        local = generate_rfs_tiff(path)
+        moved = json.loads(json.dumps(local).replace(str(path), self.url(path.name)))
+        self.add(name, moved, suffix=".json")
 
 
 def _raw(values: np.ndarray[Any, Any]) -> bytes:
@@ -137,6 +144,29 @@ def make_hdf5(folder: Path) -> Iterator[tuple[str, str, dict[str, Any]]]:
         file["text"] = ["a", "", "é" * 300, "\ufeffmark", "日本"]
         file["big_struct"] = np.ones(200, [("a", ">i2"), ("b", [("c", ">f8"), ("d", ">u8")]), ("e", "S3")])
     yield "types", ".json", {}
+
+
+def make_tiff(folder: Path) -> Iterator[str]:
+    """TIFF files of what TIFF alone does to bytes; none without the libraries for it."""
+    try:
+        import imagecodecs  # noqa: F401  (tifffile compresses by it)
+        import tifffile
+    except ImportError:
+        return
+    image = np.cumsum(np.random.default_rng(2).integers(-2, 3, (2, 170, 180)), axis=2).astype("<i2")
+    kinds = {
+        ("lzw", False): ("u1", "<u2", "<u4"),
+        ("lzw", True): ("u1", ">i2", "<u4"),
+        ("packbits", False): ("u1", ">i2"),
+        ("deflate", True): ("<u2", ">u4"),
+    }
+    for (compression, predictor), dtypes in kinds.items():
+        for kind in dtypes:
+            name = f"tiff-{compression}-{kind.replace('<', 'l').replace('>', 'b')}-{predictor}"
+            options = {"compression": compression, "predictor": predictor, "tile": (160, 96)}
+            byteorder = ">" if kind[0] == ">" else "<"
+            tifffile.imwrite(folder / f"{name}.tif", image.astype(kind), byteorder=byteorder, **options)
+            yield name
 
 
 def _filters() -> Iterator[tuple[str, dict[str, Any]]]:

@@ -2,17 +2,16 @@
 // WebAssembly beside them. Each block's CRC is checked.
 
 import { DamagedSourceError } from "../errors.js";
-import type { Decode } from "./decoder.js";
+import { Output, type Decode } from "./decoder.js";
 
 const BLOCK = 0x314159265359;
 const END = 0x177245385090;
 const GROUP = 50; // symbols that share a Huffman table
 const MOST_BITS = 20;
 
-export const bzip2: Decode = (data, _, { nbytes, most }) => {
-  const result = new Uint8Array(nbytes ?? most);
+export const bzip2: Decode = (data, _, expected) => {
+  const output = new Output(expected);
   const bits = new Bits(data);
-  let to = 0;
   do {
     if (bits.read(24) !== 0x425a68) throw new DamagedSourceError("it is no bzip2 stream");
     const level = bits.read(8) - 0x30;
@@ -22,13 +21,13 @@ export const bzip2: Decode = (data, _, { nbytes, most }) => {
       const crc = bits.read(16) * 2 ** 16 + bits.read(16);
       if (mark === END) break;
       if (mark !== BLOCK) throw new DamagedSourceError("its bzip2 stream is damaged");
-      const end = writeRuns(readBlock(bits, level * 100_000), result, to);
-      if (blockCrc(result.subarray(to, end)) !== crc) throw new DamagedSourceError("a bzip2 block has another CRC");
-      to = end;
+      const start = output.length;
+      addRuns(readBlock(bits, level * 100_000), output);
+      if (blockCrc(output.whole().subarray(start)) !== crc) throw new DamagedSourceError("a bzip2 block has another CRC");
     }
     bits.alignToByte();
   } while (!bits.isAtEnd);
-  return result.subarray(0, to);
+  return output.whole();
 };
 
 class Bits {
@@ -186,26 +185,21 @@ function unsorted(last: Uint8Array, counts: Uint32Array, origin: number): Uint8A
 }
 
 /** Four equal bytes are followed by how many more there are. */
-function writeRuns(block: Uint8Array, result: Uint8Array, start: number): number {
-  let to = start;
+function addRuns(block: Uint8Array, output: Output): void {
   let equal = 0;
   let before = -1;
   for (const byte of block) {
-    const isCount = equal === 4;
-    const length = isCount ? byte : 1;
-    if (to + length > result.length) throw new DamagedSourceError(`it decodes to more than ${result.length} bytes`);
-    if (isCount) {
-      result.fill(before, to, to + length);
+    if (equal === 4) {
+      output.repeat(1, byte);
       equal = 0;
       before = -1;
-    } else {
-      result[to] = byte;
-      equal = byte === before ? equal + 1 : 1;
-      before = byte;
+      continue;
     }
-    to += length;
+    output.grow(1);
+    output.bytes[output.length++] = byte;
+    equal = byte === before ? equal + 1 : 1;
+    before = byte;
   }
-  return to;
 }
 
 const CRC = Uint32Array.from({ length: 256 }, (_, byte) => {

@@ -20,6 +20,8 @@ const DECODERS: Record<string, () => Promise<Decode>> = {
   "numcodecs.zstd": async () => (await import("./zstd.js")).zstd,
   imagecodecs_lz4h5: async () => (await import("./lz4.js")).lz4h5,
   "numcodecs.bz2": async () => (await import("./bzip2.js")).bzip2,
+  imagecodecs_lzw: async () => (await import("./tiff.js")).lzw,
+  imagecodecs_packbits: async () => (await import("./tiff.js")).packbits,
   "shadowzarr.hdf5_filters": async () => (await import("./hdf5Filters.js")).hdf5Filters,
 };
 

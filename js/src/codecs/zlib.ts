@@ -1,7 +1,7 @@
 // zlib and gzip streams (RFC 1950, 1952), by the environment's own decoder.
 
 import { DamagedSourceError } from "../errors.js";
-import type { Decode, Expected } from "./decoder.js";
+import { Output, type Decode, type Expected } from "./decoder.js";
 
 export const zlib: Decode = (data, _, expected) => decompress("deflate", data, expected);
 export const gzip: Decode = (data, _, expected) => decompress("gzip", data, expected);
@@ -13,9 +13,8 @@ async function decompress(format: CompressionFormat, data: Uint8Array, expected:
       controller.close();
     },
   });
-  const result = new Uint8Array(expected.nbytes ?? expected.most);
   const reader = source.pipeThrough(new DecompressionStream(format)).getReader();
-  let nbytes = 0;
+  const output = new Output(expected);
   for (;;) {
     let part: ReadableStreamReadResult<Uint8Array>;
     try {
@@ -23,12 +22,12 @@ async function decompress(format: CompressionFormat, data: Uint8Array, expected:
     } catch (error) {
       throw new DamagedSourceError(`its ${format} stream is damaged: ${(error as Error).message}`, { cause: error });
     }
-    if (part.done) return result.subarray(0, nbytes);
-    if (nbytes + part.value.length > result.length) {
+    if (part.done) return output.whole();
+    try {
+      output.add(part.value);
+    } catch (error) {
       await reader.cancel().catch(() => undefined);
-      throw new DamagedSourceError(`it decodes to more than ${result.length} bytes`);
+      throw error;
     }
-    result.set(part.value, nbytes);
-    nbytes += part.value.length;
   }
 }
