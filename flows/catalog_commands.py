@@ -8,24 +8,27 @@ import json
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from shadowzarr._optional import require_installed
 from shadowzarr.catalog.run_summary import EXIT_ALL_WELL, EXIT_FAILURE, EXIT_LEFT_OUT
 from shadowzarr.errors import ShadowzarrError, UsageError
 from shadowzarr.formatting import format_bytes, format_count
 
+if TYPE_CHECKING:
+    from shadowzarr.catalog.layout import OutputLayout
+
 Form = Literal["table", "csv", "jsonl"]
 
 
 def rebuild(output: str, *, is_private: bool) -> int:
     """Make the catalogue of an output anew; 3 when something of it could not be read."""
-    return _guarded(lambda: _rebuild(Path(output).absolute(), is_private=is_private))
+    return _guarded(lambda: _rebuild(_layout(output), is_private=is_private))
 
 
 def query(output: str, sql: str | None, *, question: str | None, form: Form) -> int:
     """Ask the catalogue of an output."""
-    return _guarded(lambda: _query(Path(output).absolute(), sql, question, form))
+    return _guarded(lambda: _query(_layout(output), sql, question, form))
 
 
 def questions() -> int:
@@ -40,7 +43,7 @@ def questions() -> int:
 
 def find(output: str, wanted: str, *, as_json: bool) -> int:
     """Print where the results of an asset are; 1 when there are none."""
-    return _guarded(lambda: _find(Path(output).absolute(), wanted, as_json=as_json))
+    return _guarded(lambda: _find(_layout(output), wanted, as_json=as_json))
 
 
 def _guarded(command: Callable[[], int]) -> int:
@@ -52,17 +55,21 @@ def _guarded(command: Callable[[], int]) -> int:
         return EXIT_FAILURE
 
 
-def _rebuild(output: Path, *, is_private: bool) -> int:
-    from shadowzarr.catalog.layout import OutputLayout
-    from shadowzarr.catalog.lock import output_lock
-    from shadowzarr.catalog.options import ReferenceOptions
+def _layout(output: str) -> OutputLayout:
+    """The output at a folder or an ``s3://`` URL."""
+    from shadowzarr.catalog.bucket_output import SCHEME, bucket_output
+    from shadowzarr.catalog.layout import layout_at
+
+    return layout_at(bucket_output(output) if output.startswith(SCHEME) else Path(output).absolute())
+
+
+def _rebuild(layout: OutputLayout, *, is_private: bool) -> int:
     from shadowzarr.catalog.publish import clear_staging, remove_empty_staging
     from shadowzarr.catalog.tables.update import update_catalog
 
-    if not output.is_dir():
-        raise UsageError(f"the output {output} does not exist")
-    layout = OutputLayout(output, ReferenceOptions())
-    with output_lock(layout.lock):
+    if not layout.store.is_there():
+        raise UsageError(f"the output {layout.title} does not exist")
+    with layout.store.held():
         clear_staging(layout)
         try:
             update = update_catalog(layout, is_private=is_private, anew=True)
@@ -78,11 +85,11 @@ def _rebuild(output: Path, *, is_private: bool) -> int:
         )
     if update.published is not None:
         counts = ", ".join(f"{count:,} {table}" for table, count in update.published.counts.items())
-        print(f"{counts.replace('_', ' ')}: {update.published.folder}")
+        print(f"{counts.replace('_', ' ')}: {layout.location(update.published.folder)}")
     return EXIT_LEFT_OUT if update.problems or update.left_out else EXIT_ALL_WELL
 
 
-def _query(output: Path, sql: str | None, name: str | None, form: Form) -> int:
+def _query(output: OutputLayout, sql: str | None, name: str | None, form: Form) -> int:
     from shadowzarr.catalog.tables.query import ask
     from shadowzarr.catalog.tables.questions import question
 
@@ -93,26 +100,26 @@ def _query(output: Path, sql: str | None, name: str | None, form: Form) -> int:
     return EXIT_ALL_WELL
 
 
-def _find(output: Path, wanted: str, *, as_json: bool) -> int:
+def _find(layout: OutputLayout, wanted: str, *, as_json: bool) -> int:
     from shadowzarr.catalog.find import find_records
 
-    found = find_records(output, wanted)
+    found = find_records(layout, wanted)
     if not found:
         print(
-            f"{output} has no record of {wanted!r}; expected an asset's identifier, path or ETag",
+            f"{layout.title} has no record of {wanted!r}; expected an asset's identifier, path or ETag",
             file=sys.stderr,
         )
         return EXIT_FAILURE
     for path, record in found:
-        references = None if record.references is None else str(output / record.references)
+        references = None if record.references is None else layout.store.location(record.references)
         if as_json:
-            facts = {**dataclasses.asdict(record), "record": str(path), "references": references}
+            facts = {**dataclasses.asdict(record), "record": layout.location(path), "references": references}
             print(json.dumps(facts))
             continue
         print(f"{record.dandiset} {record.version}  {record.path}  {format_bytes(record.size)}")
         print(f"  {record.outcome}" + (f": {record.failure_text}" if record.error is not None else ""))
         print(f"  asset       {record.asset_id}\n  ETag        {record.etag}")
-        print(f"  references  {references or 'none'}\n  record      {path}")
+        print(f"  references  {references or 'none'}\n  record      {layout.location(path)}")
     return EXIT_ALL_WELL
 
 

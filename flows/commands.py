@@ -119,13 +119,12 @@ def _plan(config: IndexDandisetsConfig, lines: JsonLines | None) -> int:
 
     from shadowzarr.catalog.estimate import estimate_plan
     from shadowzarr.catalog.index_run import RunLog, plan_run, twins_of
-    from shadowzarr.catalog.lock import check_output
 
     from .summary_text import print_estimate, print_plan
 
     request, log = config.request, RunLog()
     for layout in request.layouts:
-        check_output(layout.lock)
+        layout.store.check()
     plan_run(request, log)
     estimate = estimate_plan(
         log.plan,
@@ -153,7 +152,8 @@ def _run(config: IndexDandisetsConfig, lines: JsonLines | None) -> int:
     log = RunLog()
     summary = _summary_of_run(config, log, lines)
     whole = replace(summary, seconds=round(time.perf_counter() - log.start, 3))
-    report = str(config.request.public.report)
+    public = config.request.public
+    report = public.location(public.report)
     if lines is not None:
         lines.end(whole, report=report, reasons=exit_lines(whole))
         return summary.exit_code

@@ -31,7 +31,6 @@ from .sources import (
     Globs,
     ManifestSection,
     Section,
-    absolute,
     dandiset_request,
     dandiset_section,
     folder_request,
@@ -222,14 +221,13 @@ class IndexDandisetsConfig(FlowConfig):
     @property
     def request(self) -> IndexRequest:
         """The same in the library's words."""
-        private = self.output.private_output
         return IndexRequest(
             archive=ArchiveAddress(self.archive.api_url.rstrip("/"), self.archive.api_key_env),
             dandisets=tuple(map(dandiset_request, self.dandisets)),
             folders=tuple(map(folder_request, self.folders)),
             manifests=tuple(map(manifest_request, self.manifests)),
-            output=absolute(self.output.folder),
-            private_output=None if private is None else absolute(private),
+            output=self.output.place,
+            private_output=self.output.private_place,
             options=ReferenceOptions(**self.references.model_dump()),
             verification=VerificationOptions(**self.verification.model_dump()),
             concurrency=self.run.concurrency,

@@ -27,7 +27,6 @@ def finish_run(config: IndexDandisetsConfig, log: RunLog) -> RunSummary:
         config_digest=config.digest,
         warnings=[*config.warnings, *warnings],
     )
-    write_report(summary, request.public.report)
-    if request.private is not None:
-        write_report(summary, request.private.report, include_private=True)
+    for layout in request.layouts:
+        write_report(summary, layout, include_private=layout == request.private)
     return summary

@@ -1,11 +1,13 @@
-"""What a configuration says about where results are."""
+"""What a configuration says about where results are: in a folder, or below a prefix of a bucket."""
 
 from __future__ import annotations
 
+from pathlib import Path, PurePath
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, StringConstraints, model_validator
 
+from shadowzarr.catalog.bucket_output import SCHEME, BucketOutput, bucket_output
 from shadowzarr.catalog.run_summary import Fate
 
 from .sources import Section, absolute
@@ -17,21 +19,52 @@ class PlacesSection(Section):
     """Where results lie."""
 
     folder: Annotated[str, StringConstraints(min_length=1)] = Field(
-        description="Folder for references, records and the report; relative to the working directory."
+        description="Folder for references, records and the report, relative to the working directory; or "
+        "s3://BUCKET/PREFIX. Credentials come from the AWS_ variables of the environment."
     )
     private_output: Annotated[str, StringConstraints(min_length=1)] | None = Field(
         default=None,
-        description="Folder for everything about embargoed assets, which are passed over without it.",
+        description="Folder, or s3://BUCKET/PREFIX, for everything about embargoed assets, which are passed "
+        "over without it.",
+    )
+    endpoint: Annotated[str, StringConstraints(pattern=r"^https?://[^\s?#@]+$")] | None = Field(
+        default=None,
+        description="Root of the service that s3:// is at; by default AWS_ENDPOINT_URL, or Amazon's.",
+    )
+    region: Annotated[str, StringConstraints(pattern=r"^[a-z0-9-]+$")] | None = Field(
+        default=None, description="Region of the bucket; that of AWS_REGION by default."
+    )
+    work_folder: Annotated[str, StringConstraints(min_length=1)] | None = Field(
+        default=None,
+        description="Folder on this machine for unpublished work when results go to s3://; "
+        "~/.shadowzarr/outputs by default.",
     )
 
     @model_validator(mode="after")
     def _keep_apart(self) -> Self:
         """Refuse a private output that is published with the public one, or the other way round."""
-        if self.private_output is not None:
-            public, private = absolute(self.folder), absolute(self.private_output)
-            if public.is_relative_to(private) or private.is_relative_to(public):
+        public, private = self.place, self.private_place
+        if private is not None:
+            one, other = _named(public), _named(private)
+            if one.is_relative_to(other) or other.is_relative_to(one):
                 raise ValueError("expected private_output to be outside of folder, and folder outside of it")
         return self
+
+    @property
+    def place(self) -> Path | BucketOutput:
+        """Where results about open assets are, in the library's words."""
+        return self._place(self.folder)
+
+    @property
+    def private_place(self) -> Path | BucketOutput | None:
+        """Where those about embargoed assets are."""
+        return None if self.private_output is None else self._place(self.private_output)
+
+    def _place(self, folder: str) -> Path | BucketOutput:
+        if not folder.startswith(SCHEME):
+            return absolute(folder)
+        workings = None if self.work_folder is None else absolute(self.work_folder)
+        return bucket_output(folder, workings=workings, endpoint=self.endpoint, region=self.region)
 
 
 class OutputSection(PlacesSection):
@@ -42,6 +75,10 @@ class OutputSection(PlacesSection):
         description="What becomes of results whose assets were removed from their version or renamed: keep "
         "them, move them to the folder gone beside all others, or delete them.",
     )
+
+
+def _named(place: Path | BucketOutput) -> PurePath:
+    return place.folder if isinstance(place, BucketOutput) else place
 
 
 def output_section(value: Any) -> Any:

@@ -145,6 +145,7 @@ def _clear_up(begun: BegunRun, reason: str, *, by_hand: bool) -> None:
         raise OutputError("an asset is still being published")
     for layout in begun.request.layouts:
         clear_staging(layout)
+        layout.store.let_go()
     begun.report_stop(reason)
     if begun.notifier is not None and not by_hand:
         begun.notifier.tell(f"{reason}.", has_prefect=begun.has_prefect_server)

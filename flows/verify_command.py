@@ -52,7 +52,7 @@ def run_checks(config: VerifyOutputsConfig) -> int:
 
 
 def _outputs(config: VerifyOutputsConfig) -> list[PublishedOutput]:
-    public = config.layouts[0][0].folder
-    if not public.is_dir():
-        raise UsageError(f"the output {public} does not exist")
+    public = config.layouts[0][0]
+    if not public.store.is_there():
+        raise UsageError(f"the output {public.title} does not exist")
     return list_outputs(config.layouts)

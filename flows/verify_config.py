@@ -9,15 +9,14 @@ from pydantic import BeforeValidator, Field
 
 from shadowzarr.catalog.archive_address import ArchiveAddress
 from shadowzarr.catalog.jobs import VerificationOptions
-from shadowzarr.catalog.layout import OutputLayout
-from shadowzarr.catalog.options import ReferenceOptions
+from shadowzarr.catalog.layout import OutputLayout, layout_at
 
 from .archive_section import ArchiveSection, archive_section
 from .flow_config import FlowConfig
 from .notify_section import NotifySection
 from .output_section import PlacesSection, output_section
 from .run_section import RunSection
-from .sources import Section, absolute
+from .sources import Section
 
 
 class SampleSection(Section):
@@ -67,12 +66,8 @@ class VerifyOutputsConfig(FlowConfig):
     @property
     def layouts(self) -> list[tuple[OutputLayout, bool]]:
         """The outputs, each with whether it is the private one."""
-        folders = [(self.output.folder, False), (self.output.private_output, True)]
-        return [
-            (OutputLayout(absolute(folder), ReferenceOptions()), is_private)
-            for folder, is_private in folders
-            if folder is not None
-        ]
+        places = [(self.output.place, False), (self.output.private_place, True)]
+        return [(layout_at(place), is_private) for place, is_private in places if place is not None]
 
     @property
     def address(self) -> ArchiveAddress:

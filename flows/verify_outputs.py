@@ -98,7 +98,7 @@ def _check_all(config: VerifyOutputsConfig) -> ChecksSummary:
             if check.verdict != "equal":
                 print(check_line(check), file=sys.stderr, flush=True)
     for layout, is_private in config.layouts:
-        if layout.folder.is_dir():
+        if layout.store.is_there():
             write_checks(summary, layout, private=is_private, started=started)
     create_markdown_artifact(markdown_checks(summary), key="verify-outputs-summary")
     return summary

@@ -33,6 +33,7 @@ would expect::
     │   ├── NotInArchiveError              no such dandiset, version or asset
     │   └── ArchiveUnavailableError        not reachable, or overloaded, after retries
     ├── OutputError (OSError)              a result could not be written
+    │   ├── OutputUnavailableError         its service does not answer, or is overloaded; try again later
     │   └── CommitConflictError            others changed the repository meanwhile; try again later
     ├── ReferencesDifferError (ValueError) references do not give what the file holds; report it
     └── JobError (RuntimeError)            a job for a child process; says nothing about its source
@@ -230,6 +231,12 @@ class ArchiveUnavailableError(ArchiveError):
 
 class OutputError(ShadowzarrError, OSError):
     """A result could not be written."""
+
+
+class OutputUnavailableError(OutputError):
+    """The service that an output is at does not answer, or is overloaded."""
+
+    transient = True
 
 
 class CommitConflictError(OutputError):

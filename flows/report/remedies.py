@@ -90,6 +90,10 @@ _REMEDIES = {
         "The result could not be written",
         "Make room, or give the output folder the right permissions, and run again.",
     ),
+    "OutputUnavailableError": Remedy(
+        "The service of the output did not answer",
+        "Run again later; what is published is whole.",
+    ),
     "CommitConflictError": Remedy(
         "Others changed the repository meanwhile",
         "Run again later; nothing of this asset was committed.",

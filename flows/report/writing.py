@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import base64
-import contextlib
 import hashlib
-import os
 from pathlib import Path
 from typing import Any
 
 import jinja2
 
+from shadowzarr.catalog.layout import OutputLayout
 from shadowzarr.catalog.run_summary import RunSummary
-from shadowzarr.errors import OutputError
 from shadowzarr.formatting import format_count
 
 from .safe_text import environment_secrets, safe_text
@@ -21,40 +19,25 @@ from .view import report_view
 TEMPLATES = Path(__file__).parent / "templates"
 
 
-def write_report(summary: RunSummary, path: str | os.PathLike[str], *, include_private: bool = False) -> Path:
-    """Write the report of a run as one HTML file that loads nothing from anywhere.
+def write_report(summary: RunSummary, layout: OutputLayout, *, include_private: bool = False) -> None:
+    """Write the report of a run into an output as one HTML file that loads nothing from anywhere.
 
     Parameters
     ----------
     summary : RunSummary
         The run.
-    path : str or path
-        Where the file goes; one that is there is replaced by a rename.
+    layout : OutputLayout
+        The output; a report that is there is replaced at once.
     include_private : bool
         Name embargoed assets; only for a report that lies in the private output.
-
-    Returns
-    -------
-    Path
-        The file.
 
     Raises
     ------
     OutputError
         When it cannot be written.
     """
-    target = Path(path)
-    unfinished = target.with_name(f".{target.name}.{os.getpid()}.unfinished")
-    content = render_report(summary, include_private=include_private)
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        unfinished.write_text(content, encoding="utf-8")
-        unfinished.replace(target)
-    except OSError as error:
-        with contextlib.suppress(OSError):  # the folder itself may be what is wrong
-            unfinished.unlink(missing_ok=True)
-        raise OutputError(f"cannot write the report {target}: {error.strerror or error}") from error
-    return target
+    content = render_report(summary, include_private=include_private).encode()
+    layout.store.write(layout.relative(layout.report), content, scratch=layout.staging)
 
 
 def render_report(summary: RunSummary, *, include_private: bool = False) -> str:

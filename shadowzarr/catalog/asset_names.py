@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import re
 import unicodedata
-from pathlib import Path
+from pathlib import Path, PurePath
 
 DIRECTORY_SUFFIX = ".shadowzarr"
 JSON_SUFFIX = ".shadowzarr.json"
@@ -68,7 +68,7 @@ def safe_stem(name: str) -> str:
     return encoded[: LONGEST_STEM - 17].decode(errors="ignore") + "~" + digest
 
 
-def folded(place: Path) -> str:
+def folded(place: PurePath) -> str:
     """Return what a file system that ignores case takes a path for."""
     return unicodedata.normalize("NFC", str(place)).casefold()
 

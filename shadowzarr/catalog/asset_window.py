@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
-from pathlib import Path
+from pathlib import PurePath
 from types import TracebackType
 from typing import Any, Protocol, Self
 
@@ -76,8 +76,8 @@ def run_assets(
     runner: StageRunner,
     *,
     window: int,
-    twins: Mapping[BlobKey, Path] | None = None,
-    record_path: Callable[[AssetWork, IndexRecord], Path],
+    twins: Mapping[BlobKey, PurePath] | None = None,
+    record_path: Callable[[AssetWork, IndexRecord], PurePath],
     stop_on_error: bool = False,
     per_host: int | None = None,
     time_budget: TimeBudget | None = None,
@@ -136,8 +136,8 @@ class _Window:
     def __init__(
         self,
         runner: StageRunner,
-        twins: dict[BlobKey, Path],
-        record_path: Callable[[AssetWork, IndexRecord], Path],
+        twins: dict[BlobKey, PurePath],
+        record_path: Callable[[AssetWork, IndexRecord], PurePath],
         waiting: Waiting,
     ) -> None:
         self.in_flight = 0
@@ -208,7 +208,7 @@ def blob_key(work: AssetWork) -> BlobKey:
 def known_twins(
     public: Mapping[tuple[str, str, int], ListedRecord],
     private: Mapping[tuple[str, str, int], ListedRecord],
-) -> dict[BlobKey, Path]:
+) -> dict[BlobKey, PurePath]:
     """Put together the records of blobs that were indexed before, of both outputs."""
     found = {(False, key): record.path for key, record in public.items()}
     return found | {(True, key): record.path for key, record in private.items()}

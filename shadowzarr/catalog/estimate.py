@@ -16,7 +16,7 @@ from ..errors import InvalidReferencesError
 from .asset_window import BlobKey, blob_key
 from .layout import OutputLayout
 from .plan import AssetWork, Plan
-from .records import IndexRecord, read_record
+from .records import IndexRecord, load_record
 
 MOST_RECORDS: Final = 500
 """Records that are read; of more, so many are taken evenly from all."""
@@ -147,7 +147,7 @@ def estimate_plan(
 def earlier_costs(layouts: Iterable[OutputLayout]) -> list[tuple[int, AssetCost]]:
     """Sizes of assets that were indexed before and what each took, the smallest first."""
     files = [
-        record.path
+        (layout.title, record.path, layout)
         for layout in layouts
         for records in layout.list_all().records.values()
         for record in records
@@ -155,9 +155,9 @@ def earlier_costs(layouts: Iterable[OutputLayout]) -> list[tuple[int, AssetCost]
     ]
     step = max(1, math.ceil(len(files) / MOST_RECORDS))
     found = []
-    for path in sorted(files)[::step]:
+    for _, path, layout in sorted(files, key=lambda each: each[:2])[::step]:
         try:
-            record = read_record(path)
+            record = load_record(layout.store, layout.relative(path))
         except InvalidReferencesError:  # of another version: it tells this one nothing
             continue
         if "requests" in record.statistics and record.repointed_from is None:

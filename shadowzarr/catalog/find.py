@@ -2,29 +2,28 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from pathlib import Path, PurePath
 
 from ..errors import UsageError
 from .asset_names import safe_stem
-from .layout import ListedRecord, OutputLayout
-from .options import ReferenceOptions
-from .records import IndexRecord, read_record
+from .layout import ListedRecord, OutputLayout, as_layout
+from .records import IndexRecord, load_record
 
 
-def find_records(output: Path, wanted: str) -> list[tuple[Path, IndexRecord]]:
+def find_records(output: OutputLayout | Path, wanted: str) -> list[tuple[PurePath, IndexRecord]]:
     """Find the records of an asset; names of files are looked at, and only what is found is read.
 
     Parameters
     ----------
-    output : Path
-        The output folder.
+    output : OutputLayout or Path
+        The output, or its folder.
     wanted : str
         An asset's identifier, the ETag of its blob, its path, or the end of its path after a ``/``.
 
     Returns
     -------
     list of tuple
-        Each record and its file, in the order of their places.
+        The place of each record, and itself, in the order of their places.
 
     Raises
     ------
@@ -35,9 +34,9 @@ def find_records(output: Path, wanted: str) -> list[tuple[Path, IndexRecord]]:
     OutputError
         When the output cannot be listed.
     """
-    if not output.is_dir():
-        raise UsageError(f"the output {output} does not exist")
-    layout = OutputLayout(output, ReferenceOptions())
+    layout = as_layout(output)
+    if not layout.store.is_there():
+        raise UsageError(f"the output {layout.title} does not exist")
     plain = wanted.strip().strip('"')
     found = [
         record.path
@@ -45,14 +44,14 @@ def find_records(output: Path, wanted: str) -> list[tuple[Path, IndexRecord]]:
         for record in records
         if _is_wanted(record, plain) or _is_at(place, plain)
     ]
-    return [(path, read_record(path)) for path in found]
+    return [(path, load_record(layout.store, layout.relative(path))) for path in found]
 
 
 def _is_wanted(record: ListedRecord, wanted: str) -> bool:
     return wanted.lower() == record.key.asset_id or wanted == record.key.etag
 
 
-def _is_at(place: Path, wanted: str) -> bool:
+def _is_at(place: PurePath, wanted: str) -> bool:
     *folders, name = wanted.strip("/").split("/")
     parts = (*folders, safe_stem(name))
     return bool(name) and place.parts[-len(parts) :] == parts

@@ -7,7 +7,7 @@ and one of the archive.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from pathlib import Path
+from pathlib import PurePath
 
 from .asset_names import path_problem
 from .assets import CatalogAsset
@@ -53,7 +53,7 @@ def gone_assets(
     dandiset, version = of
     folder = layout.version_folder(dandiset, version)
 
-    def kept(place: Path) -> KeptResult:
+    def kept(place: PurePath) -> KeptResult:
         return KeptResult(
             dandiset=dandiset,
             version=version,

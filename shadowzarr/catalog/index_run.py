@@ -9,14 +9,13 @@ import contextlib
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
-from pathlib import Path
+from pathlib import PurePath
 
 import orjson
 
 from ..errors import MissingDependencyError, OutputError
 from .asset_window import BlobKey, ThreadStages, known_twins, run_assets
 from .assets import CatalogAsset
-from .atomic_files import write_whole
 from .budget import TimeBudget, plan_within
 from .child_pool import ChildPool
 from .clock import utc_now
@@ -26,7 +25,7 @@ from .jobs import PRELOAD
 from .layout import Listing, OutputLayout, RecordKey
 from .libraries import library_versions
 from .listing import Lister
-from .lock import output_lock
+from .output_store import output_error
 from .plan import UNCHANGED, AssetWork, Plan, SelectionRules, idle_patterns, make_plan, twins
 from .prune import prune_gone
 from .publish import clear_staging, remove_empty_staging
@@ -119,7 +118,7 @@ def output_session(request: IndexRequest) -> Iterator[None]:
     """
     with contextlib.ExitStack() as stack:
         for layout in request.layouts:
-            stack.enter_context(output_lock(layout.lock))
+            stack.enter_context(layout.store.held())
             clear_staging(layout)
         try:
             yield
@@ -231,7 +230,7 @@ def open_workshop(
     )
 
 
-def twins_of(request: IndexRequest, plan: Plan) -> dict[BlobKey, Path]:
+def twins_of(request: IndexRequest, plan: Plan) -> dict[BlobKey, PurePath]:
     """Find the records of blobs that were indexed before; looks at nothing when none is of use."""
     if not plan.work or request.redo.force:
         return {}
@@ -239,10 +238,10 @@ def twins_of(request: IndexRequest, plan: Plan) -> dict[BlobKey, Path]:
     return known_twins(twins(request.public.list_all()), twins(private))
 
 
-def record_finder(workshop: Workshop) -> Callable[[AssetWork, IndexRecord], Path]:
+def record_finder(workshop: Workshop) -> Callable[[AssetWork, IndexRecord], PurePath]:
     """Return a function that tells where the record of an asset lies."""
 
-    def record_path(work: AssetWork, record: IndexRecord) -> Path:
+    def record_path(work: AssetWork, record: IndexRecord) -> PurePath:
         key: RecordKey = work.key
         return workshop.layout(work).record_path(work.asset, key, record.outcome)
 
@@ -341,13 +340,13 @@ def summarise_run(
 
 def _write_list(layout: OutputLayout, version: ResolvedVersion, skipped: list[SkippedAsset]) -> None:
     path = layout.skipped_path(version.dandiset, version.version)
+    name = layout.relative(path)
     if skipped:
         options = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
-        write_whole(
-            path, orjson.dumps([asdict(asset) for asset in skipped], option=options), scratch=layout.staging
-        )
+        content = orjson.dumps([asdict(asset) for asset in skipped], option=options)
+        layout.store.write(name, content, scratch=layout.staging)
         return
     try:
-        path.unlink(missing_ok=True)
+        layout.store.remove([name])
     except OSError as error:
-        raise OutputError(f"cannot remove {path}: {error.strerror or error}") from error
+        raise output_error(f"cannot remove {layout.location(path)}", error) from error

@@ -12,6 +12,7 @@ from typing import Literal
 from ..recognition import Format
 from .archive_address import ArchiveAddress
 from .options import ReferenceOptions
+from .output_store import OutputStore
 from .records import RecordCounts, SkippedObject
 
 INDEX_FUNCTION = "shadowzarr.catalog.index_asset:index_asset"
@@ -38,10 +39,11 @@ class IndexJob:
         Of the asset, as it is listed; the ETag is the one that references hold, without quotes.
     options : ReferenceOptions
     archive : ArchiveAddress
-    twin : Path, optional
-        Record of an asset with the same blob, whose references may be pointed at this one.
-    output : Path, optional
-        The output folder in which the twin lies.
+    twin : str, optional
+        Record of an asset with the same blob, whose references may be pointed at this one; relative to the
+        output.
+    output : OutputStore, optional
+        The output in which the twin lies.
     local : str
         A local copy to read in place of the URL; empty when there is none.
     likely : {"hdf5"}, optional
@@ -58,8 +60,8 @@ class IndexJob:
     etag: str
     options: ReferenceOptions
     archive: ArchiveAddress
-    twin: Path | None = None
-    output: Path | None = None
+    twin: str | None = None
+    output: OutputStore | None = None
     local: str = ""
     likely: Format | None = None
     is_recording: bool = False

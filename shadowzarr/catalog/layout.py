@@ -14,6 +14,9 @@
       report.html                              the latest run
       .shadowzarr/lock, .shadowzarr/staging/   one run at a time; work that is not published
 
+An output in a bucket is the same, but that staging and the catalogue's data base are on the machine of
+the run.
+
 A version's folder holds what belongs to its assets and nothing else, so no path of an asset meets a
 file of ours. The names of the records carry everything that decides whether an asset has to be done, so
 that a listing tells it and no record is opened. What an asset may be called is the subject of
@@ -23,16 +26,17 @@ that a listing tells it and no record is opened. What an asset may be called is 
 from __future__ import annotations
 
 import hashlib
-import os
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path, PurePath
 
 from ..errors import OutputError
 from .asset_names import DIRECTORY_SUFFIX, JSON_SUFFIX, RECORD_SUFFIX, path_problem, safe_stem
 from .assets import CatalogAsset
+from .bucket_output import BucketOutput
+from .folder_output import FolderOutput
 from .options import ReferenceOptions
+from .output_store import OutputStore
 
 _RECORD_NAME = re.compile(
     r"(?P<stem>.+)\.(?P<asset_id>[0-9a-f-]{36})\.(?P<etag>[0-9a-f]{32}-\d{1,5})"
@@ -70,13 +74,16 @@ class ListedRecord:
         From the name.
     outcome : str
         From the name: ``indexed``, ``partial`` or ``failed``.
-    path : Path
+    path : PurePath
         The file.
+    state : str
+        Another one when the file was written anew.
     """
 
     key: RecordKey
     outcome: str
-    path: Path
+    path: PurePath
+    state: str = ""
 
 
 @dataclass
@@ -87,14 +94,14 @@ class Listing:
     ----------
     records : dict
         Records of each asset, by the asset's place without any suffix.
-    references : set of Path
+    references : set of PurePath
         References that are there.
     """
 
-    records: dict[Path, list[ListedRecord]] = field(default_factory=dict)
-    references: set[Path] = field(default_factory=set)
+    records: dict[PurePath, list[ListedRecord]] = field(default_factory=dict)
+    references: set[PurePath] = field(default_factory=set)
 
-    def done(self, place: Path, references: Path) -> list[ListedRecord]:
+    def done(self, place: PurePath, references: PurePath) -> list[ListedRecord]:
         """Return the records of an asset that succeeded and whose references are there."""
         if references not in self.references:
             return []
@@ -103,27 +110,41 @@ class Listing:
 
 @dataclass(frozen=True)
 class OutputLayout:
-    """Places in one output folder.
+    """Places in one output.
 
     Attributes
     ----------
-    folder : Path
-        The output folder.
+    folder : PurePath
+        The output folder, or the name of a place in a bucket. What is done with places goes through the
+        store, so that it is done where they are.
     options : ReferenceOptions
         Its ``form`` decides the suffix of references.
+    bucket : BucketOutput, optional
+        The place in a bucket.
     """
 
-    folder: Path
+    folder: PurePath
     options: ReferenceOptions
+    bucket: BucketOutput | None = None
+
+    @property
+    def store(self) -> OutputStore:
+        """Where the published files are; names are those that `relative` gives."""
+        return FolderOutput(Path(self.folder)) if self.bucket is None else self.bucket
+
+    @property
+    def title(self) -> str:
+        """What people know it by: its folder, or its URL."""
+        return str(self.folder if self.bucket is None else self.bucket)
 
     @property
     def workings(self) -> Path:
-        """Folder of the lock and of unpublished work."""
-        return self.folder / ".shadowzarr"
+        """Folder on this machine for unpublished work."""
+        return self.store.workings
 
     @property
     def lock(self) -> Path:
-        """File that the run which writes here holds."""
+        """File that the run which writes here holds on this machine."""
         return self.workings / "lock"
 
     @property
@@ -132,24 +153,24 @@ class OutputLayout:
         return self.workings / "staging"
 
     @property
-    def gone(self) -> Path:
+    def gone(self) -> PurePath:
         """Where results are moved whose assets left their version, when that is the policy."""
         return self.folder / "gone"
 
     @property
-    def report(self) -> Path:
+    def report(self) -> PurePath:
         """The latest run's report."""
         return self.folder / "report.html"
 
-    def version_folder(self, dandiset: str, version: str) -> Path:
+    def version_folder(self, dandiset: str, version: str) -> PurePath:
         """Return the folder of one version's references."""
         return self._room(dandiset) / version
 
-    def skipped_path(self, dandiset: str, version: str) -> Path:
+    def skipped_path(self, dandiset: str, version: str) -> PurePath:
         """Return the list of assets that were passed over."""
         return self._room(dandiset) / f"{version}.skipped.json"
 
-    def place(self, asset: CatalogAsset) -> Path:
+    def place(self, asset: CatalogAsset) -> PurePath:
         """Return the path that the names of an asset's files start with.
 
         Raises
@@ -163,16 +184,16 @@ class OutputLayout:
         *folders, name = asset.path.split("/")
         return self.version_folder(asset.dandiset, asset.version).joinpath(*folders, safe_stem(name))
 
-    def references_path(self, asset: CatalogAsset) -> Path:
+    def references_path(self, asset: CatalogAsset) -> PurePath:
         """Return the final place of an asset's references."""
         return with_suffix(self.place(asset), self._suffix)
 
-    def other_form_path(self, asset: CatalogAsset) -> Path:
+    def other_form_path(self, asset: CatalogAsset) -> PurePath:
         """Return where the references would be in the other form."""
         other = JSON_SUFFIX if self._suffix == DIRECTORY_SUFFIX else DIRECTORY_SUFFIX
         return with_suffix(self.place(asset), other)
 
-    def record_path(self, asset: CatalogAsset, key: RecordKey, outcome: str) -> Path:
+    def record_path(self, asset: CatalogAsset, key: RecordKey, outcome: str) -> PurePath:
         """Return the place of an asset's record."""
         return with_suffix(self.place(asset), record_suffix(key, outcome))
 
@@ -185,21 +206,38 @@ class OutputLayout:
         """Return where the references of an asset are before they are published."""
         return self.staging_folder(asset) / ("references" + self._suffix)
 
-    def relative(self, path: Path) -> str:
+    def relative(self, path: PurePath) -> str:
         """Return a place relative to the output folder, with ``/``."""
         return path.relative_to(self.folder).as_posix()
 
+    def location(self, path: PurePath) -> str:
+        """Return the path or URL of a place, as readers take it."""
+        return self.store.location(self.relative(path))
+
     def list_version(self, dandiset: str, version: str) -> Listing:
         """List the records and references of one version."""
-        return list_folder(self.version_folder(dandiset, version))
+        return self._list(self.version_folder(dandiset, version))
 
     def list_all(self) -> Listing:
         """List the records and references of every version."""
-        listing = list_folder(self.folder / _DANDISETS)
-        others = list_folder(self.folder / _COLLECTIONS)
+        listing = self._list(self.folder / _DANDISETS)
+        others = self._list(self.folder / _COLLECTIONS)
         return Listing(listing.records | others.records, listing.references | others.references)
 
-    def _room(self, dandiset: str) -> Path:
+    def _list(self, folder: PurePath) -> Listing:
+        """List records and references below a folder; one that does not exist holds none."""
+        listing = Listing()
+        for file in self.store.files(f"{self.relative(folder)}/", closed=DIRECTORY_SUFFIX):
+            path = self.folder / file.name
+            if path.name.endswith((DIRECTORY_SUFFIX, JSON_SUFFIX)):
+                listing.references.add(path)
+            elif parsed := parse_record_name(path.name):
+                stem, key, outcome = parsed
+                record = ListedRecord(key, outcome, path, file.state)
+                listing.records.setdefault(path.with_name(stem), []).append(record)
+        return listing
+
+    def _room(self, dandiset: str) -> PurePath:
         """The folder of all versions of a dandiset, or of a folder or manifest, which has another name."""
         return self.folder / (_DANDISETS if _DANDISET.fullmatch(dandiset) else _COLLECTIONS) / dandiset
 
@@ -222,40 +260,25 @@ def parse_record_name(name: str) -> tuple[str, RecordKey, str] | None:
     return match["stem"], key, match["outcome"]
 
 
-def with_suffix(place: Path, suffix: str) -> Path:
+def with_suffix(place: PurePath, suffix: str) -> PurePath:
     """Append to a path's name; unlike `Path.with_suffix`, nothing is replaced."""
     return place.with_name(place.name + suffix)
 
 
-def place_of(references: Path) -> Path:
+def place_of(references: PurePath) -> PurePath:
     """Return the path that the names of an asset's files start with, from that of its references."""
     suffix = JSON_SUFFIX if references.name.endswith(JSON_SUFFIX) else DIRECTORY_SUFFIX
     return references.with_name(references.name.removesuffix(suffix))
 
 
-def list_folder(folder: Path) -> Listing:
-    """List records and references below a folder; one that does not exist holds none."""
-    listing = Listing()
-    for path in _walk(folder):
-        if path.name.endswith((DIRECTORY_SUFFIX, JSON_SUFFIX)):
-            listing.references.add(path)
-        elif parsed := parse_record_name(path.name):
-            stem, key, outcome = parsed
-            listing.records.setdefault(path.with_name(stem), []).append(ListedRecord(key, outcome, path))
-    return listing
+def layout_at(place: Path | BucketOutput, options: ReferenceOptions | None = None) -> OutputLayout:
+    """Return the places of an output in a folder or a bucket."""
+    options = options or ReferenceOptions()
+    if isinstance(place, BucketOutput):
+        return OutputLayout(place.folder, options, place)
+    return OutputLayout(place, options)
 
 
-def _walk(folder: Path) -> Iterator[Path]:
-    """Yield files, and the directories that are references without looking into them."""
-    try:
-        entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
-    except FileNotFoundError:
-        return
-    except OSError as error:
-        raise OutputError(f"cannot list {folder}: {error.strerror or error}") from error
-    for entry in entries:
-        path = folder / entry.name
-        if entry.is_dir(follow_symlinks=False) and not entry.name.endswith(DIRECTORY_SUFFIX):
-            yield from _walk(path)
-        else:
-            yield path
+def as_layout(output: OutputLayout | Path) -> OutputLayout:
+    """Return the places of an output that may be named by its folder alone."""
+    return output if isinstance(output, OutputLayout) else layout_at(output)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
+from pathlib import Path
 from types import TracebackType
 from typing import Self
 
@@ -76,7 +77,7 @@ class Lister:
             case DandisetRequest():
                 yield from resolve_assets(self._archive(), version)
             case FolderRequest():
-                yield from list_folder(wanted, outputs=[layout.folder for layout in self._request.layouts])
+                yield from list_folder(wanted, outputs=_folders(self._request))
             case ManifestRequest():
                 yield from list_manifest(wanted)
 
@@ -95,3 +96,8 @@ class Lister:
         if self._opened is None:
             self._opened = self._stack.enter_context(open_archive(self._request.archive))
         return self._opened
+
+
+def _folders(request: IndexRequest) -> list[Path]:
+    """Folders that the run writes to."""
+    return [Path(layout.folder) for layout in request.layouts if layout.bucket is None]

@@ -14,13 +14,15 @@ from ..errors import OutputBusyError, OutputError
 
 
 @contextlib.contextmanager
-def output_lock(path: Path) -> Iterator[None]:
+def output_lock(path: Path, *, output: str = "") -> Iterator[None]:
     """Hold the lock of an output folder.
 
     Parameters
     ----------
     path : Path
         The lock's file; made when missing, and empty while nobody holds it.
+    output : str, optional
+        What messages call the output; the folder of the lock's folder by default.
 
     Raises
     ------
@@ -35,7 +37,7 @@ def output_lock(path: Path) -> Iterator[None]:
     except OSError as error:
         raise OutputError(f"cannot write to the output {path.parent}: {error.strerror or error}") from error
     try:
-        _take(descriptor, path)
+        _take(descriptor, output or str(path.parent.parent))
         os.ftruncate(descriptor, 0)
         os.pwrite(descriptor, f"process {os.getpid()} on {socket.gethostname()}".encode(), 0)
         yield
@@ -68,11 +70,11 @@ def check_output(path: Path) -> None:
         raise OutputError(f"cannot write to the output {path.parent}: {os.strerror(reason)} ({there})")
 
 
-def _take(descriptor: int, path: Path) -> None:
+def _take(descriptor: int, output: str) -> None:
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         holder = os.pread(descriptor, 200, 0).decode(errors="replace") or "another process"
         raise OutputBusyError(
-            f"another run ({holder}) is writing to {path.parent.parent}; wait for it, or choose another one"
+            f"another run ({holder}) is writing to {output}; wait for it, or choose another one"
         ) from None

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field
-from pathlib import Path
+from pathlib import PurePath
 from types import TracebackType
 from typing import Final, Literal, Protocol, Self
 
@@ -22,17 +22,17 @@ from ..errors import (
     DamagedSourceError,
     InvalidReferencesError,
     NotInArchiveError,
+    OutputError,
     ReferencesDifferError,
     SourceChangedError,
     SourceNotFoundError,
 )
 from ..verify.report import REPLACED
 from .archive_address import ArchiveAddress
-from .atomic_files import write_whole
 from .child_pool import ChildPool
 from .jobs import VERIFY_FUNCTION, VerificationOptions, VerifyJob
 from .layout import OutputLayout
-from .records import IndexRecord, read_record
+from .records import IndexRecord, load_record
 from .run_summary import EXIT_ALL_WELL, EXIT_FAILURE, EXIT_LEFT_OUT
 from .stages import error_summary
 
@@ -48,14 +48,14 @@ class PublishedOutput:
     Attributes
     ----------
     layout : OutputLayout
-    record : Path
-        The file of the record.
+    record : PurePath
+        The place of the record.
     private : bool
         Whether it is in the private output.
     """
 
     layout: OutputLayout
-    record: Path
+    record: PurePath
     private: bool = False
 
     @property
@@ -218,15 +218,18 @@ def check_output(bench: CheckBench, output: PublishedOutput) -> OutputCheck:
         When the error may pass, so that it is worth trying again; see `failed_check`.
     """
     try:
-        record = read_record(output.record)
+        record = load_record(output.layout.store, output.name)
     except (InvalidReferencesError, OSError) as error:
         return failed_check(output, error)
-    references = output.layout.folder / str(record.references)
-    if not references.exists():
-        return _check(output, record, "broken", "its references are not there")
-    job = VerifyJob(record.url, references, bench.verification, bench.archive)
     try:
-        bench.pool.run(VERIFY_FUNCTION, job)
+        with output.layout.store.local_copy(str(record.references)) as references:
+            if not references.exists():
+                return _check(output, record, "broken", "its references are not there")
+            bench.pool.run(
+                VERIFY_FUNCTION, VerifyJob(record.url, references, bench.verification, bench.archive)
+            )
+    except FileNotFoundError:
+        return _check(output, record, "broken", "its references are not there")
     except Exception as error:
         if getattr(error, "transient", False):
             raise
@@ -238,12 +241,12 @@ def failed_check(
     output: PublishedOutput, error: BaseException, record: IndexRecord | None = None
 ) -> OutputCheck:
     """Say what an error means for the output that was checked."""
-    if not output.record.exists():
+    if not _is_there(output):
         return _check(output, record, "unchecked", "it was made anew while it was checked")
     return _check(output, record, _verdict(error), error_summary("verify", error).message)
 
 
-def write_checks(summary: ChecksSummary, layout: OutputLayout, *, private: bool, started: str) -> Path:
+def write_checks(summary: ChecksSummary, layout: OutputLayout, *, private: bool, started: str) -> PurePath:
     """Write what was found beside the outputs: every check of this output that is not equal.
 
     Raises
@@ -261,8 +264,16 @@ def write_checks(summary: ChecksSummary, layout: OutputLayout, *, private: bool,
     }
     options = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
     path = layout.folder / CHECKS_NAME
-    write_whole(path, orjson.dumps(content, option=options), scratch=layout.workings)
+    layout.store.write(CHECKS_NAME, orjson.dumps(content, option=options), scratch=layout.workings)
     return path
+
+
+def _is_there(output: PublishedOutput) -> bool:
+    """Whether the record is still there; one that cannot be looked for is."""
+    try:
+        return output.layout.store.exists(output.name)
+    except OutputError:
+        return True
 
 
 def _verdict(error: BaseException) -> Verdict:

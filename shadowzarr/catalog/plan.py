@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import PurePath
 from typing import Literal
 
 from ..refs.document import FORMAT_VERSION
-from .asset_names import folded, identity_problem, ignores_case, path_problem
+from .asset_names import folded, identity_problem, path_problem
 from .assets import CatalogAsset
 from .globs import matches_any
 from .layout import ListedRecord, Listing, OutputLayout, RecordKey
@@ -149,7 +149,7 @@ def make_plan(
     private: OutputLayout | None = None,
     private_listing: Listing | None = None,
     redo: RedoRules | None = None,
-    quarantine: Callable[[Path], Quarantine | None] = lambda record: None,
+    quarantine: Callable[[OutputLayout, PurePath], Quarantine | None] = lambda layout, record: None,
 ) -> Plan:
     """Decide what to do about each asset of one version.
 
@@ -181,6 +181,10 @@ def make_plan(
             continue
         is_private = asset.embargoed and private is not None
         layout = private if is_private and private is not None else public
+        problem = layout.store.name_problem(layout.relative(layout.place(asset)))
+        if problem is not None:
+            plan.skipped.append(skipped_asset(asset, UNUSABLE_PATH, problem))
+            continue
         other = same_place.earlier(layout, asset)
         if other is not None:
             detail = f"the output ignores case, and {other!r} is in its place"
@@ -254,13 +258,13 @@ class _SamePlace:
     """Finds assets whose files would lie where those of another one do."""
 
     def __init__(self) -> None:
-        self._ignoring: dict[Path, bool] = {}
+        self._ignoring: dict[PurePath, bool] = {}
         self._paths: dict[str, str] = {}
 
     def earlier(self, layout: OutputLayout, asset: CatalogAsset) -> str | None:
         """Return the path of an earlier asset at the same place, or nothing."""
         if layout.folder not in self._ignoring:
-            self._ignoring[layout.folder] = ignores_case(layout.folder)
+            self._ignoring[layout.folder] = layout.store.ignores_case()
         if not self._ignoring[layout.folder]:
             return None  # `safe_stem` gives different paths different places
         place = folded(layout.place(asset))
@@ -271,7 +275,9 @@ class _SamePlace:
 class _Decision:
     """What becomes of an asset that is wanted, by what lies in its output."""
 
-    def __init__(self, redo: RedoRules, quarantine: Callable[[Path], Quarantine | None]) -> None:
+    def __init__(
+        self, redo: RedoRules, quarantine: Callable[[OutputLayout, PurePath], Quarantine | None]
+    ) -> None:
         self._redo = redo
         self._quarantine = quarantine
 
@@ -280,7 +286,7 @@ class _Decision:
         key, place = record_key(asset, layout.options), layout.place(asset)
         records = listing.records.get(place, [])
         done = {record.key: record for record in listing.done(place, layout.references_path(asset))}
-        refusal = self._refusal(asset, key, records, is_done=key in done)
+        refusal = self._refusal(asset, layout, key, records, is_done=key in done)
         if refusal is not None:
             plan.skipped.append(skipped_asset(asset, *refusal))
             plan.left_out_before += key in done and done[key].outcome == "partial"
@@ -297,7 +303,13 @@ class _Decision:
         )
 
     def _refusal(
-        self, asset: CatalogAsset, key: RecordKey, records: list[ListedRecord], *, is_done: bool
+        self,
+        asset: CatalogAsset,
+        layout: OutputLayout,
+        key: RecordKey,
+        records: list[ListedRecord],
+        *,
+        is_done: bool,
     ) -> tuple[str, str] | None:
         if is_done and not self._redo.force:
             return UNCHANGED, ""
@@ -307,7 +319,7 @@ class _Decision:
         if self._redo.is_too_old(asset.modified):
             return NOT_SINCE, f"modified {asset.modified}"
         for record in failures:
-            found = self._quarantine(record.path) if record.key == key else None
+            found = self._quarantine(layout, record.path) if record.key == key else None
             if found is not None:
                 return QUARANTINED, found.text
         return None

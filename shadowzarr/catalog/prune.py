@@ -5,14 +5,13 @@ The record goes before the references, so that no record describes what is not t
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Iterable
-from pathlib import Path
+from pathlib import PurePath
 
-from ..errors import OutputError
 from .asset_names import DIRECTORY_SUFFIX, JSON_SUFFIX
 from .layout import OutputLayout, with_suffix
-from .publish import records_beside, remove
+from .output_store import output_error
+from .publish import records_beside
 from .run_summary import KeptResult
 
 
@@ -31,36 +30,24 @@ def prune_gone(results: Iterable[KeptResult], *, public: OutputLayout, private: 
         version = layout.version_folder(result.dandiset, result.version)
         place = version / result.path
         try:
-            for path in _files_of(place):
+            for path in _files_of(layout, place):
                 _part_with(path, layout, is_kept_aside=result.fate == "moved aside")
-            _drop_empty(place.parent, version)
+            layout.store.drop_empty(layout.relative(place.parent), up_to=layout.relative(version))
         except OSError as error:
-            raise OutputError(
-                f"the results of {result.path}, which left its version, cannot be "
-                f"{result.fate}: {error.strerror or error}"
+            raise output_error(
+                f"the results of {result.path}, which left its version, cannot be {result.fate}", error
             ) from error
 
 
-def _files_of(place: Path) -> list[Path]:
+def _files_of(layout: OutputLayout, place: PurePath) -> list[PurePath]:
+    beside = {layout.folder / name for name in layout.store.children(layout.relative(place.parent))}
     references = [with_suffix(place, suffix) for suffix in (DIRECTORY_SUFFIX, JSON_SUFFIX)]
-    return [*records_beside(place), *(path for path in references if path.exists())]
+    return [*records_beside(layout, place), *(path for path in references if path in beside)]
 
 
-def _part_with(path: Path, layout: OutputLayout, *, is_kept_aside: bool) -> None:
-    if not is_kept_aside:
-        remove(path)
-        return
-    target = layout.gone / layout.relative(path)
-    remove(target)  # of an asset that had left before, come back, and left again
-    target.parent.mkdir(parents=True, exist_ok=True)
-    path.rename(target)
-
-
-def _drop_empty(folder: Path, version: Path) -> None:
-    """Remove folders that nothing is left in, up to that of the version."""
-    while folder != version and folder.is_relative_to(version):
-        with contextlib.suppress(FileNotFoundError):
-            if any(folder.iterdir()):
-                return
-            folder.rmdir()
-        folder = folder.parent
+def _part_with(path: PurePath, layout: OutputLayout, *, is_kept_aside: bool) -> None:
+    name = layout.relative(path)
+    if is_kept_aside:  # in place of an asset that had left before, come back, and left again
+        layout.store.move(name, layout.relative(layout.gone / name))
+    else:
+        layout.store.remove([name])

@@ -8,22 +8,23 @@ interrupted one clears the leavings, and the asset, having no record, is done ag
 
 from __future__ import annotations
 
-import os
-import shutil
-from pathlib import Path
+from pathlib import Path, PurePath
 
 import orjson
 
 from ..errors import OutputError
 from ..write import DOCUMENT_NAME, INDEX_FOLDER, INLINE_FOLDER
+from .asset_names import DIRECTORY_SUFFIX
 from .assets import CatalogAsset
+from .folder_output import remove
 from .layout import OutputLayout, RecordKey, parse_record_name
-from .records import IndexRecord, write_record
+from .output_store import OutputStore, output_error
+from .records import IndexRecord, record_bytes
 
 NOTE = "publishing.json"
 
 
-def publish_references(layout: OutputLayout, asset: CatalogAsset) -> tuple[Path, int, int]:
+def publish_references(layout: OutputLayout, asset: CatalogAsset) -> tuple[PurePath, int, int]:
     """Give staged references their final name.
 
     Returns
@@ -40,46 +41,40 @@ def publish_references(layout: OutputLayout, asset: CatalogAsset) -> tuple[Path,
     try:
         nbytes, files = size_of(staged)
         (layout.staging_folder(asset) / NOTE).write_bytes(orjson.dumps(layout.relative(final)))
-        final.parent.mkdir(parents=True, exist_ok=True)
-        for record in records_beside(layout.place(asset)):
-            record.unlink()
-        if staged.is_dir() and final.is_dir():
-            _replace_directory(staged, final)
-        else:
-            staged.replace(final)
+        layout.store.remove(map(layout.relative, records_beside(layout, layout.place(asset))))
+        _adopt(layout.store, staged, layout.relative(final))
     except OSError as error:
-        raise OutputError(f"cannot publish {final}: {error.strerror or error}") from error
+        raise output_error(f"cannot publish {layout.location(final)}", error) from error
     return final, nbytes, files
 
 
 def finish_asset(layout: OutputLayout, asset: CatalogAsset, record: IndexRecord) -> None:
     """Write the record of an asset that succeeded, then clear what nothing needs any more."""
-    key_path = _record_path(layout, asset, record)
-    write_record(record, key_path, scratch=layout.staging_folder(asset))
+    name = layout.relative(_record_path(layout, asset, record))
+    layout.store.write(name, record_bytes(record), scratch=layout.staging_folder(asset))
     try:
-        clear_unused(layout.references_path(asset))
-        remove(layout.other_form_path(asset))
+        clear_unused(layout.store, layout.relative(layout.references_path(asset)))
+        layout.store.remove([layout.relative(layout.other_form_path(asset))])
         remove(layout.staging_folder(asset))
     except OSError as error:
-        raise OutputError(f"cannot clear up after {asset.path}: {error.strerror or error}") from error
+        raise output_error(f"cannot clear up after {asset.path}", error) from error
 
 
 def finish_failed(layout: OutputLayout, asset: CatalogAsset, record: IndexRecord) -> None:
     """Write the record of an asset that failed; references of an earlier state stay as they are."""
     key_path = _record_path(layout, asset, record)
     remove(layout.staging_folder(asset))
-    write_record(record, key_path, scratch=layout.staging)
-    for path in records_beside(layout.place(asset)):
-        parsed = parse_record_name(path.name)
-        if path != key_path and parsed is not None and parsed[2] == "failed":
-            path.unlink()
+    layout.store.write(layout.relative(key_path), record_bytes(record), scratch=layout.staging)
+    earlier = [path for path in records_beside(layout, layout.place(asset)) if path != key_path]
+    layout.store.remove(layout.relative(path) for path in earlier if _is_of_failure(path))
 
 
 def clear_staging(layout: OutputLayout) -> None:
     """Remove what an interrupted run left in staging, and beside what it was publishing."""
     try:
         for note in sorted(layout.staging.glob(f"*/{NOTE}")):
-            clear_unused(layout.folder / orjson.loads(note.read_bytes()))
+            if layout.bucket is None:  # in a bucket, the run that does the asset again clears up
+                clear_unused(layout.store, orjson.loads(note.read_bytes()))
         remove(layout.staging)
     except (OSError, orjson.JSONDecodeError) as error:
         raise OutputError(f"cannot clear {layout.staging}: {error}; remove it by hand") from error
@@ -90,30 +85,22 @@ def remove_empty_staging(layout: OutputLayout) -> None:
     remove(layout.staging)
 
 
-def clear_unused(references: Path) -> None:
+def clear_unused(store: OutputStore, references: str) -> None:
     """Remove index arrays and inline files that the document does not name."""
-    if not (references / INDEX_FOLDER).is_dir() and not (references / INLINE_FOLDER).is_dir():
-        return
-    document = references / DOCUMENT_NAME
-    used = _named_by(orjson.loads(document.read_bytes())) if document.is_file() else set()
-    for folder in (references / INDEX_FOLDER, references / INLINE_FOLDER):
-        if not folder.is_dir():
-            continue
-        for item in folder.iterdir():
-            if f"{folder.name}/{item.name}" not in used:
-                remove(item)
-        if not any(folder.iterdir()):
-            folder.rmdir()
+    rooms = [f"{references}/{folder}" for folder in (INDEX_FOLDER, INLINE_FOLDER)]
+    items = [item for room in rooms for item in store.children(room)]
+    if items:
+        used = {f"{references}/{name}" for name in _named_in(store, f"{references}/{DOCUMENT_NAME}")}
+        store.remove(item for item in items if item not in used)
+    for room in rooms:
+        store.drop_empty(room, up_to=references)
 
 
-def records_beside(place: Path) -> list[Path]:
+def records_beside(layout: OutputLayout, place: PurePath) -> list[PurePath]:
     """List the records of the asset at a place."""
-    try:
-        names = sorted(entry.name for entry in os.scandir(place.parent))
-    except FileNotFoundError:
-        return []
-    parsed = ((name, parse_record_name(name)) for name in names if name.startswith(place.name))
-    return [place.with_name(name) for name, parts in parsed if parts is not None and parts[0] == place.name]
+    names = (file.name for file in layout.store.files(layout.relative(place) + ".", closed=DIRECTORY_SUFFIX))
+    paths = (layout.folder / name for name in names)
+    return [path for path in paths if (parse_record_name(path.name) or ("",))[0] == place.name]
 
 
 def size_of(path: Path) -> tuple[int, int]:
@@ -122,32 +109,32 @@ def size_of(path: Path) -> tuple[int, int]:
     return sum(item.stat().st_size for item in files), len(files)
 
 
-def _replace_directory(staged: Path, final: Path) -> None:
-    for name in (INDEX_FOLDER, INLINE_FOLDER):
-        for item in (staged / name).iterdir() if (staged / name).is_dir() else ():
-            target = final / name / item.name
-            if not target.exists():  # the name is a digest of the content
-                target.parent.mkdir(exist_ok=True)
-                item.rename(target)
-    (staged / DOCUMENT_NAME).replace(final / DOCUMENT_NAME)
+def _adopt(store: OutputStore, staged: Path, final: str) -> None:
+    """Publish a file, or what a document names and then the document."""
+    if staged.is_file():
+        store.adopt(staged, final, is_final=True)
+        return
+    for folder in (INDEX_FOLDER, INLINE_FOLDER):
+        for item in sorted((staged / folder).iterdir()) if (staged / folder).is_dir() else ():
+            store.adopt(item, f"{final}/{folder}/{item.name}")  # the name is a digest of the content
+    store.adopt(staged / DOCUMENT_NAME, f"{final}/{DOCUMENT_NAME}", is_final=True)
 
 
-def _named_by(document: dict[str, object]) -> set[str]:
+def _named_in(store: OutputStore, name: str) -> set[str]:
+    """What a document names in its own folder; nothing when there is no document."""
+    try:
+        document = orjson.loads(store.read(name))
+    except FileNotFoundError:
+        return set()
     indexes = document.get("indexes", {})
-    assert isinstance(indexes, dict)  # noqa: S101 (a document that was verified)
-    inline = document.get("inline_files", [])
-    assert isinstance(inline, list)  # noqa: S101
-    return {entry["index"] for entry in indexes.values()} | set(inline)
+    return {entry["index"] for entry in indexes.values()} | set(document.get("inline_files", []))
 
 
-def _record_path(layout: OutputLayout, asset: CatalogAsset, record: IndexRecord) -> Path:
+def _record_path(layout: OutputLayout, asset: CatalogAsset, record: IndexRecord) -> PurePath:
     key = RecordKey(record.asset_id, record.etag, record.options_digest, record.format_version)
     return layout.record_path(asset, key, record.outcome)
 
 
-def remove(path: Path) -> None:
-    """Remove a file, a link or a whole folder; one that is not there is no error."""
-    if path.is_dir() and not path.is_symlink():
-        shutil.rmtree(path)
-    else:
-        path.unlink(missing_ok=True)
+def _is_of_failure(record: PurePath) -> bool:
+    parsed = parse_record_name(record.name)
+    return parsed is not None and parsed[2] == "failed"

@@ -18,6 +18,7 @@ import orjson
 
 from ..errors import InvalidReferencesError
 from .atomic_files import write_whole
+from .output_store import OutputStore
 
 Outcome = Literal["indexed", "partial", "failed"]
 """``partial``: indexed and verified, but objects that cannot be represented are left out by name."""
@@ -232,22 +233,36 @@ def write_record(record: IndexRecord, path: Path, *, scratch: Path) -> None:
     OutputError
         When it cannot be written.
     """
-    options = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
-    write_whole(path, orjson.dumps(dataclasses.asdict(record), option=options), scratch=scratch)
+    write_whole(path, record_bytes(record), scratch=scratch)
+
+
+def record_bytes(record: IndexRecord) -> bytes:
+    """Return the content of a record's file."""
+    return orjson.dumps(dataclasses.asdict(record), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
 
 
 def read_record(path: Path) -> IndexRecord:
-    """Read one record.
+    """Read one record from a file on this machine.
 
     Raises
     ------
     InvalidReferencesError
         When the file is no record, or one of a version with other fields.
     """
-    try:
-        return record_from_json(orjson.loads(path.read_bytes()))
-    except (orjson.JSONDecodeError, TypeError, KeyError) as error:
-        raise InvalidReferencesError(f"{path} is not a record that this version reads: {error}") from error
+    return _parsed(path.read_bytes(), str(path))
+
+
+def load_record(store: OutputStore, name: str) -> IndexRecord:
+    """Read one record of an output; ``name`` is relative to it.
+
+    Raises
+    ------
+    InvalidReferencesError
+        As for `read_record`.
+    OSError
+        When it cannot be read, or is not there any more.
+    """
+    return _parsed(store.read(name), store.location(name))
 
 
 def record_from_json(values: dict[str, Any]) -> IndexRecord:
@@ -262,6 +277,13 @@ def record_from_json(values: dict[str, Any]) -> IndexRecord:
             "stages": [StageTime(**item) for item in values["stages"]],
         }
     )
+
+
+def _parsed(content: bytes, name: str) -> IndexRecord:
+    try:
+        return record_from_json(orjson.loads(content))
+    except (orjson.JSONDecodeError, TypeError, KeyError) as error:
+        raise InvalidReferencesError(f"{name} is not a record that this version reads: {error}") from error
 
 
 def _optional[T](kind: type[T], values: dict[str, Any] | None) -> T | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
+from pathlib import PurePath
 
 from ..errors import (
     ForeignJobError,
@@ -20,8 +20,9 @@ from ..errors import (
     SourceError,
     UnsupportedError,
 )
+from .layout import OutputLayout
 from .libraries import library_versions
-from .records import IndexRecord, read_record
+from .records import IndexRecord, load_record
 
 QUARANTINE_DAYS = 30.0
 
@@ -118,15 +119,16 @@ def quarantine_of(record: IndexRecord, *, days: float, now: datetime | None = No
     return Quarantine(record.failure_text, since, until)
 
 
-def quarantine_by_record(rules: RedoRules) -> Callable[[Path], Quarantine | None]:
+def quarantine_by_record(rules: RedoRules) -> Callable[[OutputLayout, PurePath], Quarantine | None]:
     """Return a function that reads a record of a failure and says whether its asset is in quarantine."""
     now = datetime.now(UTC)
 
-    def find(path: Path) -> Quarantine | None:
+    def find(layout: OutputLayout, path: PurePath) -> Quarantine | None:
         if rules.force or rules.only_failed or not rules.quarantine_days:
             return None
         try:
-            return quarantine_of(read_record(path), days=rules.quarantine_days, now=now)
+            record = load_record(layout.store, layout.relative(path))
+            return quarantine_of(record, days=rules.quarantine_days, now=now)
         except (InvalidReferencesError, OSError):
             return None  # a record that cannot be read keeps nobody from trying again
 

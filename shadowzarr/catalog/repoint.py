@@ -14,18 +14,19 @@ import orjson
 from ..errors import InvalidReferencesError
 from ..refs.document import Rfs
 from ..write import DOCUMENT_NAME
-from .records import IndexRecord, read_record
+from .output_store import OutputStore
+from .records import IndexRecord, load_record
 
 
-def repoint(twin: Path, *, output: Path, url: str, etag: str, staged: Path) -> IndexRecord | None:
+def repoint(twin: str, *, output: OutputStore, url: str, etag: str, staged: Path) -> IndexRecord | None:
     """Write the twin's references, pointed at another URL, to staging.
 
     Parameters
     ----------
-    twin : Path
-        Record of the asset whose references are there.
-    output : Path
-        The output folder it belongs to.
+    twin : str
+        Record of the asset whose references are there, relative to the output.
+    output : OutputStore
+        The output it belongs to.
     url : str
         The URL to point at.
     etag : str
@@ -39,13 +40,13 @@ def repoint(twin: Path, *, output: Path, url: str, etag: str, staged: Path) -> I
         The twin's record; none when generating is the safer way.
     """
     try:
-        record = read_record(twin)
-        references = output / str(record.references)
-        document = references if references.is_file() else references / DOCUMENT_NAME
-        content = replace_url(document.read_bytes(), record.url, url, etag=etag)
-        if content is None:
-            return None
-        _write(content, references, staged)
+        record = load_record(output, twin)
+        with output.local_copy(str(record.references)) as references:
+            document = references if references.is_file() else references / DOCUMENT_NAME
+            content = replace_url(document.read_bytes(), record.url, url, etag=etag)
+            if content is None:
+                return None
+            _write(content, references, staged)
     except (OSError, InvalidReferencesError):
         # Gone or replaced meanwhile: nothing is lost but the shortcut.
         shutil.rmtree(staged, ignore_errors=True)

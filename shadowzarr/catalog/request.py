@@ -6,10 +6,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from .archive_address import ArchiveAddress
+from .bucket_output import BucketOutput
 from .budget import Budget
 from .file_assets import Identity
 from .jobs import VerificationOptions
-from .layout import OutputLayout
+from .layout import OutputLayout, layout_at
 from .limits import Limits
 from .options import ReferenceOptions
 from .plan import SelectionRules
@@ -95,10 +96,10 @@ class IndexRequest:
     dandisets : tuple of DandisetRequest
     folders : tuple of FolderRequest
     manifests : tuple of ManifestRequest
-    output : Path
-        Folder for open assets.
-    private_output : Path, optional
-        Folder for embargoed assets, which are passed over without it.
+    output : Path or BucketOutput
+        Where results about open assets go.
+    private_output : Path or BucketOutput, optional
+        Where those about embargoed assets go, which are passed over without it.
     options : ReferenceOptions
     verification : VerificationOptions
     concurrency : int
@@ -121,8 +122,8 @@ class IndexRequest:
 
     archive: ArchiveAddress
     dandisets: tuple[DandisetRequest, ...]
-    output: Path
-    private_output: Path | None = None
+    output: Path | BucketOutput
+    private_output: Path | BucketOutput | None = None
     options: ReferenceOptions = field(default_factory=ReferenceOptions)
     verification: VerificationOptions = field(default_factory=VerificationOptions)
     concurrency: int = 2
@@ -154,12 +155,12 @@ class IndexRequest:
     @property
     def public(self) -> OutputLayout:
         """Places of open assets."""
-        return OutputLayout(self.output, self.options)
+        return layout_at(self.output, self.options)
 
     @property
     def private(self) -> OutputLayout | None:
         """Places of embargoed assets."""
-        return None if self.private_output is None else OutputLayout(self.private_output, self.options)
+        return None if self.private_output is None else layout_at(self.private_output, self.options)
 
     @property
     def layouts(self) -> list[OutputLayout]:

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
-from pathlib import Path
+from pathlib import PurePath
 from typing import Any
 
 from ..errors import OutputError, ReferencesDifferError, ShadowzarrError
@@ -164,14 +164,14 @@ class AssetResults:
         return [done.time for done in ended if done is not None]
 
 
-def index(workshop: Workshop, work: AssetWork, twin: Path | None = None) -> Done[IndexResult]:
+def index(workshop: Workshop, work: AssetWork, twin: PurePath | None = None) -> Done[IndexResult]:
     """Make an asset's references in a child process and write them to staging.
 
     Parameters
     ----------
     workshop : Workshop
     work : AssetWork
-    twin : Path, optional
+    twin : PurePath, optional
         Record of an asset with the same blob.
 
     Raises
@@ -189,8 +189,8 @@ def index(workshop: Workshop, work: AssetWork, twin: Path | None = None) -> Done
         etag=work.asset.source_etag,
         options=work.options,
         archive=workshop.archive,
-        twin=twin,
-        output=layout.folder,
+        twin=None if twin is None else layout.relative(twin),
+        output=layout.store,
         local=work.asset.local_path,
         likely="hdf5" if work.asset.path.lower().endswith(HDF5_NAMES) else None,
         requests=workshop.requests,

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from shadowzarr.catalog.archive_address import ArchiveAddress
+from shadowzarr.catalog.folder_output import FolderOutput
 from shadowzarr.catalog.index_asset import count_objects, index_asset
 from shadowzarr.catalog.jobs import IndexJob, VerificationOptions, VerifyJob
 from shadowzarr.catalog.options import ReferenceOptions
@@ -63,7 +64,7 @@ def test_a_file_that_does_not_tell_its_size_is_refused(job, monkeypatch):
 
 
 def test_a_twin_that_is_gone_is_no_hindrance(job, tmp_path):
-    result = index_asset(replace(job, twin=tmp_path / "gone.record.json", output=tmp_path))
+    result = index_asset(replace(job, twin="gone.record.json", output=FolderOutput(tmp_path)))
     assert result.repointed_from is None
     assert job.staged.is_dir()
 

@@ -5,7 +5,7 @@ import pytest
 from shadowzarr.catalog.layout import (
     OutputLayout,
     RecordKey,
-    list_folder,
+    layout_at,
     parse_record_name,
     place_of,
     record_suffix,
@@ -106,11 +106,11 @@ def test_a_record_without_references_is_not_done(layout, asset):
 
 
 def test_a_folder_that_does_not_exist_holds_nothing(tmp_path):
-    listing = list_folder(tmp_path / "missing")
+    listing = layout_at(tmp_path / "missing").list_all()
     assert (listing.records, listing.references) == ({}, set())
 
 
 def test_a_file_where_a_folder_should_be_is_told(tmp_path):
-    (tmp_path / "file").write_text("")
+    (tmp_path / "dandisets").write_text("")
     with pytest.raises(OutputError, match="cannot list"):
-        list_folder(tmp_path / "file")
+        layout_at(tmp_path).list_all()

@@ -101,7 +101,7 @@ def test_assets_are_passed_over_with_a_reason(layout, asset, changes, rules, rea
 def test_where_case_is_ignored_the_first_of_two_paths_has_the_place(layout, asset, monkeypatch):
     assets = [replace(asset, path=path) for path in ("sub/é.nwb", "Sub/E\u0301.nwb", "sub/f.nwb")]
     assert len(plan_of(layout, *assets).work) == 3
-    monkeypatch.setattr("shadowzarr.catalog.plan.ignores_case", lambda folder: True)
+    monkeypatch.setattr("shadowzarr.catalog.folder_output.ignores_case", lambda folder: True)
     plan = plan_of(layout, *assets)
     assert [w.asset.path for w in plan.work] == ["Sub/E\u0301.nwb", "sub/f.nwb"]
     assert fate(plan) == [("sub/é.nwb", "unusable path")]
@@ -175,7 +175,7 @@ def test_what_is_done_again_although_it_was_done_or_tried(layout, asset):
             public=layout,
             public_listing=listing,
             redo=RedoRules(**rules),
-            quarantine=lambda record: None if rules else until,
+            quarantine=lambda layout, record: None if rules else until,
         )
         return {work.asset.path[6:-4]: work.cause for work in plan.work}, {
             each.path[6:-4]: each.reason for each in plan.skipped

@@ -59,7 +59,7 @@ def test_references_and_record_appear_and_staging_goes(layout, asset):
     assert nbytes == sum(path.stat().st_size for path in final.rglob("*") if path.is_file())
     publish.finish_asset(layout, asset, keyed_record(asset, layout))
     assert not layout.staging_folder(asset).exists()
-    assert len(publish.records_beside(layout.place(asset))) == 1
+    assert len(publish.records_beside(layout, layout.place(asset))) == 1
     assert set(load_rfs(final)["indexes"]) == {"a", "b"}
 
 
@@ -78,7 +78,7 @@ def test_another_form_replaces_the_first(layout, asset):
     put(as_json, asset, 0)
     assert not layout.references_path(asset).exists()
     assert as_json.references_path(asset).is_file()
-    assert [path.name for path in publish.records_beside(layout.place(asset))] == [
+    assert [path.name for path in publish.records_beside(layout, layout.place(asset))] == [
         as_json.record_path(asset, record_key(asset, as_json.options), "indexed").name
     ]
 
@@ -102,7 +102,7 @@ def test_one_failed_record_at_most(layout, asset):
     for etag in ("0" * 32 + "-1", "1" * 32 + "-1"):
         changed = replace(asset, etag=etag)
         publish.finish_failed(layout, changed, keyed_record(changed, layout, "failed"))
-    assert len(publish.records_beside(layout.place(asset))) == 1
+    assert len(publish.records_beside(layout, layout.place(asset))) == 1
 
 
 def test_records_of_names_that_begin_alike_are_kept_apart(layout, asset):
@@ -110,8 +110,8 @@ def test_records_of_names_that_begin_alike_are_kept_apart(layout, asset):
     for each in (asset, other):
         put(layout, each, 0)
     put(layout, replace(asset, etag="0" * 32 + "-1"), 0)
-    assert len(publish.records_beside(layout.place(asset))) == 1
-    assert len(publish.records_beside(layout.place(other))) == 1
+    assert len(publish.records_beside(layout, layout.place(asset))) == 1
+    assert len(publish.records_beside(layout, layout.place(other))) == 1
 
 
 class Killed(BaseException):
@@ -186,7 +186,7 @@ def interruptions(patch, moment: int, *, is_after: bool):
 def test_an_output_that_cannot_be_written(layout, asset):
     write_rfs(references(0), layout.staged_references(asset))
     (layout.folder / "dandisets").write_text("a file in the way")
-    with pytest.raises(OutputError, match="cannot publish"):
+    with pytest.raises(OutputError, match=r"cannot list .*Not a directory"):
         publish.publish_references(layout, asset)
 
 

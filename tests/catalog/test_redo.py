@@ -8,6 +8,7 @@ import pytest
 from records_by_hand import record_of
 
 from shadowzarr import errors
+from shadowzarr.catalog.layout import layout_at
 from shadowzarr.catalog.libraries import library_versions
 from shadowzarr.catalog.records import ErrorSummary, IndexRecord, StageTime, write_record
 from shadowzarr.catalog.redo import RedoRules, is_permanent, quarantine_by_record, quarantine_of
@@ -79,12 +80,13 @@ def test_a_record_is_read_when_it_decides(record, tmp_path):
     now = datetime.now(UTC).isoformat()
     fresh = replace(record, stages=[StageTime("record", now, 0.0)])
     write_record(fresh, tmp_path / "a.json", scratch=tmp_path)
-    assert quarantine_by_record(RedoRules())(tmp_path / "a.json").reason == "index: it is text"
+    layout = layout_at(tmp_path)
+    assert quarantine_by_record(RedoRules())(layout, tmp_path / "a.json").reason == "index: it is text"
     for rules in (RedoRules(force=True), RedoRules(only_failed=True), RedoRules(quarantine_days=0)):
-        assert quarantine_by_record(rules)(tmp_path / "a.json") is None
+        assert quarantine_by_record(rules)(layout, tmp_path / "a.json") is None
     (tmp_path / "a.json").write_text("{")
     for name in ("a.json", "none.json"):
-        assert quarantine_by_record(RedoRules())(tmp_path / name) is None
+        assert quarantine_by_record(RedoRules())(layout, tmp_path / name) is None
 
 
 def test_what_is_too_old_by_its_time_of_modification():

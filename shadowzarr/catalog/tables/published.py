@@ -5,29 +5,35 @@
     OUTPUT/catalog/catalog.json           which folder holds the newest state
     OUTPUT/catalog/<digest>/assets.parquet, objects.parquet, left_out.parquet
 
-The files of a state are never changed. ``catalog.json`` is replaced by one rename; the state before stays
-for those who are still reading it, older ones go.
+The files of a state are never changed. ``catalog.json`` is replaced by one rename or put; the state before
+stays for those who are still reading it, older ones go.
 """
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import shutil
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any, BinaryIO
 
 import orjson
 
 from ..._optional import require
 from ...errors import InvalidReferencesError, OutputError, UsageError
-from ..atomic_files import write_whole
+from ..layout import OutputLayout
+from ..output_store import OutputStore, output_error
 from .columns import TABLES, TABLES_VERSION, Row
 
 FOLDER = "catalog"
 MANIFEST = "catalog.json"
 DIGEST_DIGITS = 16
+_MANIFEST = f"{FOLDER}/{MANIFEST}"
+FILES = {name: f"{name}.parquet" for name in TABLES}
+"""The file of each table."""
+
 LARGEST_ROW = 256 * 2**20
 """Bytes of one row as JSON; a description can be long."""
 
@@ -38,32 +44,27 @@ class Published:
 
     Attributes
     ----------
-    folder : Path
+    folder : PurePath
         Where its files are.
-    files : dict of str to Path
-        The file of each table.
     counts : dict of str to int
         Rows of each table.
     """
 
-    folder: Path
-    files: dict[str, Path]
+    folder: PurePath
     counts: dict[str, int]
 
 
 def publish(
-    output: Path, tables: Iterable[tuple[str, Iterable[Row]]], *, scratch: Path, is_private: bool
+    layout: OutputLayout, tables: Iterable[tuple[str, Iterable[Row]]], *, is_private: bool
 ) -> Published:
     """Publish a state; nothing is written when it is the one that is published already.
 
     Parameters
     ----------
-    output : Path
-        The output folder.
+    layout : OutputLayout
+        The output, which must be held.
     tables : iterable
         Names of tables and their rows.
-    scratch : Path
-        A folder on the same file system whose left-overs somebody clears.
     is_private : bool
         Whether it is about embargoed assets.
 
@@ -75,27 +76,28 @@ def publish(
         When DuckDB is not installed.
     """
     duckdb = require("duckdb", extra="pipeline")
-    staged = scratch / "catalog"
+    staged, store = layout.staging / "catalog", layout.store
     try:
         shutil.rmtree(staged, ignore_errors=True)
         staged.mkdir(parents=True)
         digest = hashlib.sha256(f"{TABLES_VERSION} {is_private}".encode())
         counts = {name: _write_lines(staged / f"{name}.jsonl", rows, digest) for name, rows in tables}
-        folder = output / FOLDER / digest.hexdigest()[:DIGEST_DIGITS]
-        if not all(file.is_file() for file in _files(folder).values()):
+        folder = f"{FOLDER}/{digest.hexdigest()[:DIGEST_DIGITS]}"
+        if not set(store.children(folder)) >= {f"{folder}/{name}" for name in FILES.values()}:
             _write_parquet(duckdb, staged)
-            folder.parent.mkdir(parents=True, exist_ok=True)
-            shutil.rmtree(folder, ignore_errors=True)
-            staged.rename(folder)
-        _name(output, folder, counts, scratch=scratch, is_private=is_private)
-    except (OSError, duckdb.Error) as error:
-        raise OutputError(f"cannot write the catalogue in {output / FOLDER}: {error}") from error
+            store.remove([folder])
+            store.adopt(staged, folder)
+        _name(layout, folder, counts, is_private=is_private)
+    except OSError as error:
+        raise output_error(f"cannot write the catalogue in {store.location(FOLDER)}", error) from error
+    except duckdb.Error as error:
+        raise OutputError(f"cannot write the catalogue in {store.location(FOLDER)}: {error}") from error
     finally:
         shutil.rmtree(staged, ignore_errors=True)
-    return Published(folder, _files(folder), counts)
+    return Published(layout.folder / folder, counts)
 
 
-def read_published(output: Path) -> Published:
+def read_published(layout: OutputLayout) -> Published:
     """Find the newest state of an output.
 
     Raises
@@ -105,35 +107,39 @@ def read_published(output: Path) -> Published:
     InvalidReferencesError
         When what names it cannot be understood.
     """
-    manifest = output / FOLDER / MANIFEST
+    store, output = layout.store, layout.title
     try:
-        content = orjson.loads(manifest.read_bytes())
-        folder, counts = output / FOLDER / _name_of(content["folder"]), content["rows"]
+        content = orjson.loads(store.read(_MANIFEST))
+        folder, counts = layout.folder / FOLDER / _name_of(content["folder"]), content["rows"]
     except FileNotFoundError:
-        what = "has no catalogue yet" if output.is_dir() else "does not exist"
+        what = "has no catalogue yet" if store.is_there() else "does not exist"
         raise UsageError(
             f"the output {output} {what}; python -m flows catalog rebuild {output} makes one"
         ) from None
     except (KeyError, TypeError, ValueError) as error:
         raise InvalidReferencesError(
-            f"{manifest} cannot be understood ({error}); make the catalogue anew by catalog rebuild"
+            f"{store.location(_MANIFEST)} cannot be understood ({error}); make the catalogue anew by "
+            "catalog rebuild"
         ) from error
     if content.get("version") != TABLES_VERSION:
         raise InvalidReferencesError(
             f"the catalogue of {output} is of version {content.get('version')}, expected {TABLES_VERSION}; "
             "make it anew by catalog rebuild"
         )
-    return Published(folder, _files(folder), counts)
+    return Published(folder, counts)
+
+
+@contextlib.contextmanager
+def local_files(layout: OutputLayout, published: Published) -> Iterator[dict[str, Path]]:
+    """The file of each table of a state, on this machine."""
+    with layout.store.local_copy(layout.relative(published.folder)) as folder:
+        yield {name: folder / file for name, file in FILES.items()}
 
 
 def _name_of(folder: Any) -> str:
     if not isinstance(folder, str) or not folder.isalnum():
         raise ValueError(f"folder {folder!r}")
     return folder
-
-
-def _files(folder: Path) -> dict[str, Path]:
-    return {name: folder / f"{name}.parquet" for name in TABLES}
 
 
 def _write_lines(path: Path, rows: Iterable[Row], digest: Any) -> int:
@@ -170,24 +176,29 @@ def _write_parquet(duckdb: Any, folder: Path) -> None:
             lines.unlink()
 
 
-def _name(output: Path, folder: Path, counts: dict[str, int], *, scratch: Path, is_private: bool) -> None:
-    manifest = output / FOLDER / MANIFEST
+def _name(layout: OutputLayout, folder: str, counts: dict[str, int], *, is_private: bool) -> None:
+    store, digest = layout.store, folder.rpartition("/")[2]
     content = {
         "version": TABLES_VERSION,
-        "folder": folder.name,
+        "folder": digest,
         "private": is_private,
-        "tables": {name: f"{folder.name}/{name}.parquet" for name in TABLES},
+        "tables": {name: f"{digest}/{file}" for name, file in FILES.items()},
         "rows": counts,
     }
     document = orjson.dumps(content, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
-    before = manifest.read_bytes() if manifest.is_file() else b""
+    before = _manifest_of(store)
     if document == before:
         return
-    write_whole(manifest, document, scratch=scratch)
-    kept = {folder.name, _earlier(before)}
-    for each in manifest.parent.iterdir():
-        if each.is_dir() and each.name not in kept:
-            shutil.rmtree(each)
+    store.write(_MANIFEST, document, scratch=layout.staging)
+    kept = {_MANIFEST, folder, f"{FOLDER}/{_earlier(before)}"}
+    store.remove(name for name in store.children(FOLDER) if name not in kept)
+
+
+def _manifest_of(store: OutputStore) -> bytes:
+    try:
+        return store.read(_MANIFEST)
+    except FileNotFoundError:
+        return b""
 
 
 def _earlier(manifest: bytes) -> str:

@@ -6,14 +6,16 @@ that would change anything.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import contextlib
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from ..._optional import require
 from ...errors import ReadError, UsageError
-from .published import Published, read_published
+from ..layout import OutputLayout, as_layout
+from .published import local_files, read_published
 
 SETTINGS = {
     "autoinstall_known_extensions": "false",
@@ -38,13 +40,14 @@ class Answer:
     rows: Iterator[tuple[Any, ...]]
 
 
-def ask(output: Path, sql: str) -> Answer:
+def ask(output: OutputLayout | Path, sql: str) -> Answer:
     """Ask the catalogue of an output.
 
     Parameters
     ----------
-    output : Path
-        The output folder.
+    output : OutputLayout or Path
+        The output, or its folder. Of a bucket, the files are copied to this machine as long as rows are
+        taken.
     sql : str
         One statement that only reads, over the tables of `shadowzarr.catalog.tables.columns`.
 
@@ -58,18 +61,21 @@ def ask(output: Path, sql: str) -> Answer:
         When DuckDB is not installed.
     """
     duckdb = require("duckdb", extra="pipeline")
-    published = read_published(output)
-    try:
-        connection = _opened(duckdb, published)
-    except duckdb.Error as error:
-        raise ReadError(f"the catalogue of {output} cannot be read: {_first_line(error)}") from error
-    try:
-        connection.execute(_only_statement(duckdb, connection.extract_statements(sql)))
-        names = [column[0] for column in connection.description]
-    except (duckdb.Error, UsageError) as error:
-        connection.close()
-        raise UsageError(f"the question cannot be answered: {_first_line(error)}") from error
-    return Answer(names, _rows(duckdb, connection))
+    layout = as_layout(output)
+    published = read_published(layout)
+    with contextlib.ExitStack() as stack:
+        files = stack.enter_context(local_files(layout, published))
+        try:
+            connection = stack.enter_context(_opened(duckdb, files))
+        except duckdb.Error as error:
+            reason = _first_line(error)
+            raise ReadError(f"the catalogue of {layout.title} cannot be read: {reason}") from error
+        try:
+            connection.execute(_only_statement(duckdb, connection.extract_statements(sql)))
+            names = [column[0] for column in connection.description]
+        except (duckdb.Error, UsageError) as error:
+            raise UsageError(f"the question cannot be answered: {_first_line(error)}") from error
+        return Answer(names, _rows(duckdb, connection, stack.pop_all()))
 
 
 def _only_statement(duckdb: Any, statements: list[Any]) -> Any:
@@ -79,11 +85,11 @@ def _only_statement(duckdb: Any, statements: list[Any]) -> Any:
     return statements[0]
 
 
-def _opened(duckdb: Any, published: Published) -> Any:
+def _opened(duckdb: Any, tables: Mapping[str, Path]) -> Any:
     """A data base in memory that may look at these files, and at nothing else."""
     connection = duckdb.connect(config=SETTINGS)
-    files = [str(file.resolve()) for file in published.files.values()]
-    for name, file in zip(published.files, files, strict=True):
+    files = [str(file.resolve()) for file in tables.values()]
+    for name, file in zip(tables, files, strict=True):
         quoted = file.replace("'", "''")
         connection.execute(f"CREATE VIEW {name} AS SELECT * FROM read_parquet('{quoted}')")  # noqa: S608
     connection.execute("SET allowed_paths = $paths", {"paths": files})
@@ -92,14 +98,14 @@ def _opened(duckdb: Any, published: Published) -> Any:
     return connection
 
 
-def _rows(duckdb: Any, connection: Any) -> Iterator[tuple[Any, ...]]:
+def _rows(duckdb: Any, connection: Any, open_things: contextlib.ExitStack) -> Iterator[tuple[Any, ...]]:
     try:
         while rows := connection.fetchmany(ROWS_AT_ONCE):
             yield from rows
     except duckdb.Error as error:
         raise UsageError(f"the question cannot be answered: {_first_line(error)}") from error
     finally:
-        connection.close()
+        open_things.close()
 
 
 def _first_line(error: Exception) -> str:

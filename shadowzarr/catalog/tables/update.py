@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from ...errors import ShadowzarrError
 from ...store.load_rfs import load_rfs
 from ..layout import OutputLayout
-from ..records import IndexRecord, read_record
+from ..output_store import OutputStore
+from ..records import IndexRecord, load_record
 from .asset_rows import asset_key, asset_row, left_out_rows
 from .columns import TABLES, Row
 from .object_rows import object_rows, session_facts
 from .published import FOLDER, MANIFEST, Published, publish
-from .working_state import RecordState, WorkingState
+from .working_state import WorkingState
 
 STATE_NAME = "catalog.sqlite"
 
@@ -78,37 +78,33 @@ def update_catalog(layout: OutputLayout, *, is_private: bool = False, anew: bool
         left_out = sum(_take(state, layout, path, there[path], is_private=is_private) for path in changed)
         if changed or gone:
             state.commit()
-        is_told = (layout.folder / FOLDER / MANIFEST).is_file()
+        is_told = layout.store.exists(f"{FOLDER}/{MANIFEST}")
         if not changed and not gone and is_told:
             return CatalogUpdate(problems=state.problems())
-        published = publish(
-            layout.folder,
-            ((table, state.rows(table)) for table in TABLES),
-            scratch=layout.staging,
-            is_private=is_private,
-        )
+        published = publish(layout, ((table, state.rows(table)) for table in TABLES), is_private=is_private)
         return CatalogUpdate(len(changed), len(gone), left_out, state.problems(), published)
     finally:
         state.close()
 
 
-def rows_of(record: IndexRecord, output: Path) -> tuple[dict[str, list[Row]], str | None]:
+def rows_of(record: IndexRecord, output: OutputStore) -> tuple[dict[str, list[Row]], str | None]:
     """All rows of a record, and what of it could not be read.
 
     Parameters
     ----------
     record : IndexRecord
-    output : Path
-        The output folder that it lies in.
+    output : OutputStore
+        The output that it lies in.
     """
     asset = asset_row(record)
     rows: dict[str, list[Row]] = {"assets": [asset], "left_out": left_out_rows(record)}
     if record.references is None:
         return rows, None
     try:
-        rfs = load_rfs(output / record.references)
-        objects, facts = object_rows(rfs), session_facts(rfs)
-    except ShadowzarrError as error:
+        with output.local_copy(record.references) as references:
+            rfs = load_rfs(references)
+            objects, facts = object_rows(rfs), session_facts(rfs)
+    except (ShadowzarrError, FileNotFoundError) as error:
         return rows, f"its references cannot be read: {error}"
     key = asset_key(record)
     rows["objects"] = [key | row for row in objects]
@@ -118,25 +114,22 @@ def rows_of(record: IndexRecord, output: Path) -> tuple[dict[str, list[Row]], st
     return rows, None
 
 
-def _record_files(layout: OutputLayout) -> Iterator[tuple[str, RecordState]]:
+def _record_files(layout: OutputLayout) -> Iterator[tuple[str, str]]:
     for records in layout.list_all().records.values():
         for record in records:
-            status = record.path.stat()
-            yield layout.relative(record.path), RecordState(status.st_mtime_ns, status.st_size)
+            yield layout.relative(record.path), record.state
 
 
-def _take(
-    state: WorkingState, layout: OutputLayout, path: str, file: RecordState, *, is_private: bool
-) -> int:
+def _take(state: WorkingState, layout: OutputLayout, path: str, file: str, *, is_private: bool) -> int:
     """Read one record into the state; 1 when it is about an embargoed asset and stays out."""
     try:
-        record = read_record(layout.folder / path)
-    except ShadowzarrError as error:
+        record = load_record(layout.store, path)
+    except (ShadowzarrError, FileNotFoundError) as error:
         state.replace(path, file, {}, problem=str(error))
         return 0
     if record.private and not is_private:
         state.replace(path, file, {})
         return 1
-    rows, problem = rows_of(record, layout.folder)
+    rows, problem = rows_of(record, layout.store)
     state.replace(path, file, rows, problem=problem)
     return 0

@@ -8,7 +8,6 @@ from __future__ import annotations
 import contextlib
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import orjson
@@ -18,13 +17,8 @@ from ...refs.node_checks import LARGEST
 from ..asset_names import printable_text
 from .columns import TABLES, TABLES_VERSION, Column, Row
 
-
-@dataclass(frozen=True)
-class RecordState:
-    """A record's file as it was when it was read: its time of modification and its bytes."""
-
-    modified_ns: int
-    size: int
+_STATE_VERSION = 100 * TABLES_VERSION + 1
+"""Of the data base; the tables that are published have a version of their own."""
 
 
 class WorkingState:
@@ -55,13 +49,12 @@ class WorkingState:
         """Let go of the file."""
         self._connection.close()
 
-    def known(self) -> dict[str, RecordState]:
-        """Records whose rows are here, by their paths relative to the output."""
-        found = self._connection.execute("SELECT path, modified_ns, size FROM records")
-        return {path: RecordState(modified_ns, size) for path, modified_ns, size in found}
+    def known(self) -> dict[str, str]:
+        """Records whose rows are here, by their paths relative to the output: their states."""
+        return dict(self._connection.execute("SELECT path, state FROM records"))
 
     def replace(
-        self, path: str, state: RecordState, rows: Mapping[str, Iterable[Row]], *, problem: str | None = None
+        self, path: str, state: str, rows: Mapping[str, Iterable[Row]], *, problem: str | None = None
     ) -> None:
         """Put the rows of a record in place of those it had.
 
@@ -69,7 +62,8 @@ class WorkingState:
         ----------
         path : str
             The record, relative to the output.
-        state : RecordState
+        state : str
+            Of its file, as a listing tells it (`StoredFile.state`).
         rows : mapping
             Rows of each table.
         problem : str, optional
@@ -78,8 +72,7 @@ class WorkingState:
         with _as_output_error(self._path):
             self._forget(path)
             cursor = self._connection.execute(
-                "INSERT INTO records (path, modified_ns, size, problem) VALUES (?, ?, ?, ?)",
-                (path, state.modified_ns, state.size, problem),
+                "INSERT INTO records (path, state, problem) VALUES (?, ?, ?)", (path, state, problem)
             )
             for table, columns in TABLES.items():
                 marks = ", ".join("?" * (len(columns) + 1))
@@ -129,7 +122,7 @@ class WorkingState:
         connection = sqlite3.connect(self._path)
         try:
             (version,) = connection.execute("PRAGMA user_version").fetchone()
-            if version == TABLES_VERSION:
+            if version == _STATE_VERSION:
                 connection.execute("SELECT count(*) FROM records").fetchone()
                 return connection
         except sqlite3.DatabaseError:
@@ -143,14 +136,14 @@ class WorkingState:
 
 def _create(connection: sqlite3.Connection) -> None:
     connection.execute(
-        "CREATE TABLE records (id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, modified_ns INTEGER "
-        "NOT NULL, size INTEGER NOT NULL, problem TEXT)"
+        "CREATE TABLE records (id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, state TEXT NOT NULL, "
+        "problem TEXT)"
     )
     for table, columns in TABLES.items():
         names = ", ".join(f'"{column.name}"' for column in columns)
         connection.execute(f"CREATE TABLE {table} (record INTEGER NOT NULL REFERENCES records, {names})")
         connection.execute(f"CREATE INDEX {table}_of_record ON {table} (record)")
-    connection.execute(f"PRAGMA user_version = {TABLES_VERSION}")
+    connection.execute(f"PRAGMA user_version = {_STATE_VERSION}")
     connection.commit()
 
 

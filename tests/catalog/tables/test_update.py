@@ -57,7 +57,7 @@ def test_an_update_reads_only_what_changed_and_equals_a_rebuild(
     put(2)
     gone = put(3, **failed)
     update_catalog(layout)
-    first = read_published(layout.folder).folder
+    first = read_published(layout).folder
     before = published_bytes(layout)
     state = layout.workings / "catalog.sqlite"
     content = state.read_bytes()
@@ -74,10 +74,10 @@ def test_an_update_reads_only_what_changed_and_equals_a_rebuild(
         ("sub-1/1.nwb", "Mus musculus"),
         ("sub-2/2.nwb", "Rattus norvegicus"),
     ]
-    followed = read_published(layout.folder).folder
+    followed = read_published(layout).folder
     assert (first.is_dir(), followed == first) == (True, False)  # for those who are reading it
     assert update_catalog(layout, anew=True).read == 2
-    assert read_published(layout.folder).folder == followed
+    assert read_published(layout).folder == followed
 
 
 def test_only_the_state_before_is_kept(layout, put):
@@ -144,14 +144,14 @@ def test_an_output_of_nothing_gets_a_catalogue_only_when_asked(layout):
 
 def test_a_catalogue_that_is_not_there_or_of_another_version_is_refused(layout, put):
     with pytest.raises(UsageError, match="does not exist"):
-        read_published(layout.folder)
+        read_published(layout)
     put(1)
     with pytest.raises(UsageError, match="catalog rebuild"):
-        read_published(layout.folder)
+        read_published(layout)
     update_catalog(layout)
     manifest = layout.folder / "catalog" / "catalog.json"
     good = orjson.loads(manifest.read_bytes())
     for wrong in ({"version": 99}, {"folder": "../../elsewhere"}):
         manifest.write_bytes(orjson.dumps(good | wrong))
         with pytest.raises(InvalidReferencesError, match="anew"):
-            read_published(layout.folder)
+            read_published(layout)
