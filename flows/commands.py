@@ -42,19 +42,22 @@ def run_config(
     try:
         require_installed(*PIPELINE, extra="pipeline")
         from .load_config import load_config
+        from .materialize_config import MaterializeAssetsConfig
         from .refresh_config import RefreshIcechunkConfig
         from .verify_config import VerifyOutputsConfig
 
         config = load_config(path, changes=changes)
+        if lines is not None and not isinstance(config, IndexDandisetsConfig):
+            raise UsageError(f"JSON lines are written for flows that index; {config.flow} writes none")
+        if isinstance(config, MaterializeAssetsConfig):
+            from .materialize_command import run_materialize, show_plan
+
+            return show_plan(config) if is_plan else run_materialize(config)
         if isinstance(config, RefreshIcechunkConfig):
-            if lines is not None:
-                raise UsageError("JSON lines are written for flows that index; refresh_icechunk writes none")
             from .refresh_command import plan_refresh, run_refresh
 
             return plan_refresh(config) if is_plan else run_refresh(config)
         if isinstance(config, VerifyOutputsConfig):
-            if lines is not None:
-                raise UsageError("JSON lines are written for flows that index; verify_outputs writes a file")
             from .verify_command import plan_checks, run_checks
 
             return plan_checks(config) if is_plan else run_checks(config)

@@ -127,7 +127,7 @@ def long_form(location: tuple[int | str, ...], value: Any, *, replaced: int | st
     """
     if isinstance(value, (dict, list)) or value is None:
         return value
-    if location == ("output",):
+    if location in (("output",), ("references",), ("destination",)):
         return {"folder": value}
     if len(location) == 2 and location[0] in ENTRIES:
         return {ENTRIES[location[0]]: value}

@@ -8,8 +8,8 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, Field, StringConstraints
 
 from shadowzarr.catalog.archive_address import ArchiveAddress
-from shadowzarr.catalog.layout import OutputLayout
-from shadowzarr.catalog.options import ReferenceOptions
+from shadowzarr.catalog.bucket_output import BucketOutput
+from shadowzarr.catalog.layout import layout_at
 from shadowzarr.catalog.refresh.request import PLACE_NAME, RefreshRequest
 from shadowzarr.catalog.request import DandisetRequest
 
@@ -57,19 +57,19 @@ def refresh_request(
     section: RepositoriesSection,
     *,
     archive: ArchiveAddress,
-    output: Path,
+    output: Path | BucketOutput,
     dandisets: tuple[DandisetRequest, ...],
     force: bool = False,
 ) -> RefreshRequest:
     """The same in the library's words."""
-    place = section.repository
+    place, public = section.repository, layout_at(output)
     if place is None:
-        place = str(output / PLACE_NAME)
+        place = public.store.location(PLACE_NAME)
     elif "://" not in place:
         place = str(absolute(place))
     return RefreshRequest(
         archive,
-        OutputLayout(output, ReferenceOptions()),
+        public,
         place,
         dandisets,
         branch=section.branch,

@@ -4,14 +4,22 @@ from __future__ import annotations
 
 from .backfill_config import BackfillConfig
 from .config import IndexDandisetsConfig
+from .materialize_config import MaterializeAssetsConfig
 from .refresh_config import RefreshIcechunkConfig
 from .verify_config import VerifyOutputsConfig
 
-type AnyConfig = IndexDandisetsConfig | VerifyOutputsConfig | RefreshIcechunkConfig
+type AnyConfig = IndexDandisetsConfig | VerifyOutputsConfig | RefreshIcechunkConfig | MaterializeAssetsConfig
 
-FLOWS: dict[str, type[IndexDandisetsConfig] | type[VerifyOutputsConfig] | type[RefreshIcechunkConfig]] = {
+FLOWS: dict[
+    str,
+    type[IndexDandisetsConfig]
+    | type[VerifyOutputsConfig]
+    | type[RefreshIcechunkConfig]
+    | type[MaterializeAssetsConfig],
+] = {
     "index_dandisets": IndexDandisetsConfig,
     "backfill": BackfillConfig,
     "verify_outputs": VerifyOutputsConfig,
     "refresh_icechunk": RefreshIcechunkConfig,
+    "materialize_assets": MaterializeAssetsConfig,
 }

@@ -15,17 +15,12 @@ from .sources import Section, absolute
 FATES: dict[str, Fate] = {"keep": "kept", "move": "moved aside", "delete": "deleted"}
 
 
-class PlacesSection(Section):
-    """Where results lie."""
+class PlaceSection(Section):
+    """A folder, or a prefix of a bucket."""
 
     folder: Annotated[str, StringConstraints(min_length=1)] = Field(
-        description="Folder for references, records and the report, relative to the working directory; or "
-        "s3://BUCKET/PREFIX. Credentials come from the AWS_ variables of the environment."
-    )
-    private_output: Annotated[str, StringConstraints(min_length=1)] | None = Field(
-        default=None,
-        description="Folder, or s3://BUCKET/PREFIX, for everything about embargoed assets, which are passed "
-        "over without it.",
+        description="A folder, relative to the working directory; or s3://BUCKET/PREFIX. Credentials come "
+        "from the AWS_ variables of the environment."
     )
     endpoint: Annotated[str, StringConstraints(pattern=r"^https?://[^\s?#@]+$")] | None = Field(
         default=None,
@@ -40,31 +35,43 @@ class PlacesSection(Section):
         "~/.shadowzarr/outputs by default.",
     )
 
-    @model_validator(mode="after")
-    def _keep_apart(self) -> Self:
-        """Refuse a private output that is published with the public one, or the other way round."""
-        public, private = self.place, self.private_place
-        if private is not None:
-            one, other = _named(public), _named(private)
-            if one.is_relative_to(other) or other.is_relative_to(one):
-                raise ValueError("expected private_output to be outside of folder, and folder outside of it")
-        return self
-
     @property
     def place(self) -> Path | BucketOutput:
-        """Where results about open assets are, in the library's words."""
+        """The same in the library's words."""
         return self._place(self.folder)
-
-    @property
-    def private_place(self) -> Path | BucketOutput | None:
-        """Where those about embargoed assets are."""
-        return None if self.private_output is None else self._place(self.private_output)
 
     def _place(self, folder: str) -> Path | BucketOutput:
         if not folder.startswith(SCHEME):
             return absolute(folder)
         workings = None if self.work_folder is None else absolute(self.work_folder)
         return bucket_output(folder, workings=workings, endpoint=self.endpoint, region=self.region)
+
+
+class PlacesSection(PlaceSection):
+    """Where results lie."""
+
+    folder: Annotated[str, StringConstraints(min_length=1)] = Field(
+        description="Folder for references, records and the report, relative to the working directory; or "
+        "s3://BUCKET/PREFIX. Credentials come from the AWS_ variables of the environment."
+    )
+    private_output: Annotated[str, StringConstraints(min_length=1)] | None = Field(
+        default=None,
+        description="Folder, or s3://BUCKET/PREFIX, for everything about embargoed assets, which are passed "
+        "over without it.",
+    )
+
+    @model_validator(mode="after")
+    def _keep_apart(self) -> Self:
+        """Refuse a private output that is published with the public one, or the other way round."""
+        public, private = self.place, self.private_place
+        if private is not None and are_nested(public, private):
+            raise ValueError("expected private_output to be outside of folder, and folder outside of it")
+        return self
+
+    @property
+    def private_place(self) -> Path | BucketOutput | None:
+        """Where those about embargoed assets are."""
+        return None if self.private_output is None else self._place(self.private_output)
 
 
 class OutputSection(PlacesSection):
@@ -77,8 +84,10 @@ class OutputSection(PlacesSection):
     )
 
 
-def _named(place: Path | BucketOutput) -> PurePath:
-    return place.folder if isinstance(place, BucketOutput) else place
+def are_nested(one: Path | BucketOutput, other: Path | BucketOutput) -> bool:
+    """Whether one place lies in another, or is the same."""
+    names: list[PurePath] = [each.folder if isinstance(each, BucketOutput) else each for each in (one, other)]
+    return names[0].is_relative_to(names[1]) or names[1].is_relative_to(names[0])
 
 
 def output_section(value: Any) -> Any:

@@ -13,7 +13,7 @@ from .archive_section import ArchiveSection, archive_section
 from .flow_config import FlowConfig
 from .icechunk_section import RepositoriesSection, refresh_request
 from .output_section import PlacesSection, output_section
-from .sources import DandisetSection, Section, absolute, dandiset_request, dandiset_section
+from .sources import DandisetSection, Section, dandiset_request, dandiset_section
 
 
 class RewriteSection(Section):
@@ -65,7 +65,7 @@ class RefreshIcechunkConfig(FlowConfig):
         return refresh_request(
             self.icechunk,
             archive=ArchiveAddress(self.archive.api_url.rstrip("/"), self.archive.api_key_env),
-            output=absolute(self.output.folder),
+            output=self.output.place,
             dandisets=tuple(map(dandiset_request, self.dandisets)),
             force=self.redo.force,
         )

@@ -43,11 +43,16 @@ class RunStop:
     ----------
     how_far : callable, optional
         Says in half a sentence how far the run came; by default that of the assets of ``begun``.
+    let_go : callable, optional
+        Gives back what a run without ``begun`` holds.
     """
 
-    def __init__(self, *, how_far: Callable[[], str] | None = None) -> None:
+    def __init__(
+        self, *, how_far: Callable[[], str] | None = None, let_go: Callable[[], None] = lambda: None
+    ) -> None:
         self.begun: BegunRun | None = None
         self._told = how_far
+        self._let_go = let_go
         self._once = threading.Lock()
         self._said = threading.Lock()
         self._message = ""
@@ -134,6 +139,7 @@ class RunStop:
         try:
             if self.begun is not None:
                 _clear_up(self.begun, reason, by_hand=exit_code == SIGNALLED + signal.SIGINT)
+            self._let_go()
         except Exception as error:  # noqa: BLE001 (the process ends; what is left undone is told)
             self._trouble = error
 

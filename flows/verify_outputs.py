@@ -6,40 +6,35 @@ A table of contents: choose, check each as a task, write down what was found.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
 from contextlib import closing
 from typing import Any
 
 from prefect import flow
 from prefect.artifacts import create_markdown_artifact
 from prefect.client.schemas.objects import State
-from prefect.futures import PrefectFuture
 from prefect.runtime import flow_run
 from prefect.states import Completed
 from prefect.task_runners import ThreadPoolTaskRunner
 
 from shadowzarr.catalog.child_pool import ChildPool
 from shadowzarr.catalog.clock import utc_now
+from shadowzarr.catalog.in_flight import run_in_window
 from shadowzarr.catalog.jobs import PRELOAD
 from shadowzarr.catalog.output_checks import (
     CheckBench,
     ChecksSummary,
-    OutputCheck,
-    PublishedOutput,
-    check_outputs,
     choose,
     failed_check,
     list_outputs,
     write_checks,
 )
 from shadowzarr.catalog.request import SPARE_ASSETS
-from shadowzarr.errors import ShadowzarrError
 from tasks.check_output import check_output
-from tasks.retrying import policy
 
 from .checks_text import check_line, markdown_checks
 from .crash_hook import RUNNING, tell_crashed
 from .notify import Notifier
+from .task_runner import TaskRunner
 from .verify_config import VerifyOutputsConfig
 
 THREADS = 300
@@ -84,10 +79,13 @@ def _check_all(config: VerifyOutputsConfig) -> ChecksSummary:
             preload=PRELOAD,
         ) as pool,
         closing(
-            check_outputs(
+            run_in_window(
                 chosen,
-                TaskChecks(
-                    CheckBench(pool, config.address, config.verification(seed)), retries=config.run.retries
+                TaskRunner(
+                    check_output,
+                    CheckBench(pool, config.address, config.verification(seed)),
+                    failed_check,
+                    retries=config.run.retries,
                 ),
                 window=config.run.concurrency + SPARE_ASSETS,
             )
@@ -102,27 +100,3 @@ def _check_all(config: VerifyOutputsConfig) -> ChecksSummary:
             write_checks(summary, layout, private=is_private, started=started)
     create_markdown_artifact(markdown_checks(summary), key="verify-outputs-summary")
     return summary
-
-
-class TaskChecks:
-    """Submits checks as task runs; see `shadowzarr.catalog.output_checks.CheckRunner`."""
-
-    def __init__(self, bench: CheckBench, *, retries: int) -> None:
-        self._bench = bench
-        self._task = check_output.with_options(**policy(retries))
-
-    def submit(self, output: PublishedOutput, ended: Callable[[OutputCheck], None]) -> None:
-        """Run a check as a task."""
-        future = self._task.submit(self._bench, output)
-        future.add_done_callback(lambda done: ended(_check_of(output, done)))
-
-
-def _check_of(output: PublishedOutput, future: PrefectFuture[OutputCheck]) -> OutputCheck:
-    """Read a future that is done; never raises, because nobody would hear it."""
-    try:
-        value = future.result(raise_on_failure=False)
-    except BaseException as error:  # noqa: BLE001 (a cancelled or crashed task run belongs to its output)
-        return failed_check(output, error)
-    if isinstance(value, BaseException):
-        return failed_check(output, value)
-    return value or failed_check(output, ShadowzarrError("the task run ended without a result"))

@@ -161,13 +161,15 @@ def test_the_example_configuration_is_valid(tmp_path: Path) -> None:
     pytest.importorskip("pydantic")
     from flows.load_config import load_config
 
-    first, second = re.findall(r"^```yaml\n(.*?)^```$", PIPELINE, re.DOTALL | re.MULTILINE)
+    first, second, bucket = re.findall(r"^```yaml\n(.*?)^```$", PIPELINE, re.DOTALL | re.MULTILINE)
     (tmp_path / "config.yaml").write_text(first)
     config = load_config(tmp_path / "config.yaml")
     assert [(each.id, each.version) for each in config.dandisets] == [
         ("000006", "draft"),
         ("000409", "latest"),
     ]
+    (tmp_path / "config.yaml").write_text(first.replace("output: references\n", bucket))
+    assert str(load_config(tmp_path / "config.yaml").request.output) == "s3://my-bucket/references"
     (tmp_path / "config.yaml").write_text(second)
     request = load_config(tmp_path / "config.yaml").request
     assert [each.name for each in request.wanted] == ["stacks", "recordings"]

@@ -69,6 +69,7 @@ MAY_IMPORT = {
         "verify",
         "formatting",
         "icechunk",  # in catalog/refresh alone
+        "export",
     },
     # both directions; chunks that cannot be virtual are read as our store reads them
     "icechunk": {"refs", "access", "store", "formatting"},

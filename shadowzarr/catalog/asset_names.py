@@ -68,6 +68,11 @@ def safe_stem(name: str) -> str:
     return encoded[: LONGEST_STEM - 17].decode(errors="ignore") + "~" + digest
 
 
+def is_shortened(name: str) -> bool:
+    """Tell whether a file name may be one that `safe_stem` shortened."""
+    return _SHORTENED.fullmatch(name) is not None
+
+
 def folded(place: PurePath) -> str:
     """Return what a file system that ignores case takes a path for."""
     return unicodedata.normalize("NFC", str(place)).casefold()

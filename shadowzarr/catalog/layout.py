@@ -40,7 +40,7 @@ from .output_store import OutputStore
 
 _RECORD_NAME = re.compile(
     r"(?P<stem>.+)\.(?P<asset_id>[0-9a-f-]{36})\.(?P<etag>[0-9a-f]{32}-\d{1,5})"
-    r"\.(?P<options>[0-9a-f]{12})\.f(?P<format>\d+)\.(?P<outcome>indexed|partial|failed)\.record\.json",
+    r"\.(?P<options>[0-9a-f]{12})\.f(?P<format>\d+)\.(?P<outcome>indexed|materialized|partial|failed)\.record\.json",
     re.DOTALL,
 )
 
@@ -217,6 +217,10 @@ class OutputLayout:
     def list_version(self, dandiset: str, version: str) -> Listing:
         """List the records and references of one version."""
         return self._list(self.version_folder(dandiset, version))
+
+    def list_versions(self, dandiset: str) -> Listing:
+        """List the records and references of every version of a dandiset."""
+        return self._list(self._room(dandiset))
 
     def list_all(self) -> Listing:
         """List the records and references of every version."""

@@ -7,14 +7,11 @@ references are damaged or give other values), and what could not be checked are 
 from __future__ import annotations
 
 import hashlib
-import queue
 from collections import Counter
-from collections.abc import Callable, Generator, Iterable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import PurePath
-from types import TracebackType
-from typing import Final, Literal, Protocol, Self
+from typing import Final, Literal
 
 import orjson
 
@@ -132,38 +129,6 @@ class CheckBench:
     verification: VerificationOptions
 
 
-class CheckRunner(Protocol):
-    """Runs checks somewhere, and says when each has ended."""
-
-    def submit(self, output: PublishedOutput, ended: Callable[[OutputCheck], None]) -> None:
-        """Run `check_output`; ``ended`` from any thread."""
-
-
-class ThreadChecks:
-    """Runs checks in threads of this process, without an orchestrator."""
-
-    def __init__(self, bench: CheckBench, threads: int) -> None:
-        self._bench = bench
-        self._executor = ThreadPoolExecutor(threads, thread_name_prefix="check")
-
-    def submit(self, output: PublishedOutput, ended: Callable[[OutputCheck], None]) -> None:
-        """Run a check; see `CheckRunner`."""
-
-        def tell(done: Future[OutputCheck]) -> None:
-            error = done.exception()
-            ended(done.result() if error is None else failed_check(output, error))
-
-        self._executor.submit(check_output, self._bench, output).add_done_callback(tell)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._executor.shutdown(wait=True, cancel_futures=True)
-
-
 def list_outputs(layouts: Iterable[tuple[OutputLayout, bool]]) -> list[PublishedOutput]:
     """List all references that records say are there; pairs of an output and whether it is private.
 
@@ -191,22 +156,6 @@ def choose(outputs: Sequence[PublishedOutput], *, count: int | None, seed: int) 
 
     chosen = set(sorted(outputs, key=place)[:count])
     return [output for output in outputs if output in chosen]
-
-
-def check_outputs(
-    outputs: Iterable[PublishedOutput], runner: CheckRunner, *, window: int
-) -> Generator[OutputCheck]:
-    """Check outputs, so many at once, and give each check as it ends."""
-    ended: queue.SimpleQueue[OutputCheck] = queue.SimpleQueue()
-    waiting, in_flight = iter(outputs), 0
-    while True:
-        while in_flight < window and (following := next(waiting, None)) is not None:
-            runner.submit(following, ended.put)
-            in_flight += 1
-        if not in_flight:
-            return
-        yield ended.get()
-        in_flight -= 1
 
 
 def check_output(bench: CheckBench, output: PublishedOutput) -> OutputCheck:

@@ -2,19 +2,21 @@
 
 import json
 import shutil
+from functools import partial
 
 import pytest
 
 from shadowzarr.catalog.archive_address import ArchiveAddress
+from shadowzarr.catalog.in_flight import ThreadRunner, run_in_window
 from shadowzarr.catalog.index_run import index_dandisets
 from shadowzarr.catalog.jobs import VerificationOptions
 from shadowzarr.catalog.output_checks import (
     CheckBench,
     ChecksSummary,
     OutputCheck,
-    ThreadChecks,
-    check_outputs,
+    check_output,
     choose,
+    failed_check,
     list_outputs,
     write_checks,
 )
@@ -34,8 +36,8 @@ def indexed(archive, request_of, pool, write_file, tmp_path):
     def check():
         outputs = list_outputs([(request.public, False)])
         bench = CheckBench(pool, ArchiveAddress(archive.api_url), VerificationOptions("sample", 1))
-        with ThreadChecks(bench, 2) as runner:
-            return {each.path or each.record: each for each in check_outputs(outputs, runner, window=3)}
+        with ThreadRunner(partial(check_output, bench), failed_check, threads=2) as runner:
+            return {each.path or each.record: each for each in run_in_window(outputs, runner, window=3)}
 
     return request.public, check
 

@@ -18,7 +18,7 @@ from ...icechunk.plan import Plan, make_plan
 from ...icechunk.to_icechunk import write_plan
 from ...store.load_rfs import load_rfs
 from ..layout import OutputLayout
-from ..records import IndexRecord, read_record
+from ..records import IndexRecord, load_record
 from .contents import MissingAsset, WantedAsset
 from .decide import GroupWrite, RepositoryChange, decide, record_label
 
@@ -101,8 +101,8 @@ class SessionWriter:
         return False
 
     def _plan(self, wanted: WantedAsset, prefixes: list[str]) -> Plan:
-        record = _usable_record(wanted)
-        rfs = load_rfs(str(self.public.folder / str(record.references)))
+        record = _usable_record(self.public, wanted)
+        rfs = load_rfs(self.public.store.location(str(record.references)))
         source = canonical(record.url)
         found = (rfs.get("sources") or {}).get(source)
         etag = (found.get("etag") if found is not None else None) or ""
@@ -119,10 +119,10 @@ class SessionWriter:
         return with_asset(plan, record_label(wanted))
 
 
-def _usable_record(wanted: WantedAsset) -> IndexRecord:
+def _usable_record(layout: OutputLayout, wanted: WantedAsset) -> IndexRecord:
     assert wanted.record is not None  # noqa: S101 - `decide` writes no other
     try:
-        record = read_record(wanted.record.path)
+        record = load_record(layout.store, layout.relative(wanted.record.path))
     except OSError as error:
         raise InvalidReferencesError(f"its record cannot be read: {error.strerror or error}") from error
     if record.private:

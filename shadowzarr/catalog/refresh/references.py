@@ -7,13 +7,13 @@ but the URL they point into, which a repository replaces.
 from __future__ import annotations
 
 from collections import defaultdict
-from pathlib import Path
+from pathlib import PurePath
 
 from ...errors import InvalidReferencesError
 from ..asset_names import DIRECTORY_SUFFIX, JSON_SUFFIX
 from ..assets import CatalogAsset
-from ..layout import ListedRecord, Listing, OutputLayout, list_folder, with_suffix
-from ..records import ErrorSummary, read_record
+from ..layout import ListedRecord, Listing, OutputLayout, with_suffix
+from ..records import ErrorSummary, load_record
 
 
 class PublishedReferences:
@@ -34,9 +34,9 @@ class PublishedReferences:
 
     def __init__(self, layout: OutputLayout, dandiset: str) -> None:
         self._layout = layout
-        self._done: dict[str, list[tuple[Path, ListedRecord]]] = defaultdict(list)
+        self._done: dict[str, list[tuple[PurePath, ListedRecord]]] = defaultdict(list)
         self._failed: dict[str, list[ListedRecord]] = defaultdict(list)
-        listing = list_folder(layout.version_folder(dandiset, "draft").parent)
+        listing = layout.list_versions(dandiset)
         for place, records in sorted(listing.records.items()):
             for record in records:
                 if record.outcome == "failed":
@@ -59,10 +59,10 @@ class PublishedReferences:
         if not mine:
             return None
         try:
-            return read_record(mine[0].path).error
+            return load_record(self._layout.store, self._layout.relative(mine[0].path)).error
         except (InvalidReferencesError, OSError):
             return None
 
 
-def _has_references(listing: Listing, place: Path) -> bool:
+def _has_references(listing: Listing, place: PurePath) -> bool:
     return any(with_suffix(place, end) in listing.references for end in (DIRECTORY_SUFFIX, JSON_SUFFIX))

@@ -34,7 +34,7 @@ def refresh_session(request: RefreshRequest) -> Iterator[None]:
     OutputError
         When one cannot be written.
     """
-    with output_lock(request.public.lock), place_session(request):
+    with request.public.store.held(), place_session(request):
         yield
 
 

@@ -44,15 +44,14 @@ def wanted_dandisets(request: RefreshRequest) -> tuple[DandisetRequest, ...]:
     UsageError
         When the output is not there, or holds no dandiset and none is named.
     """
-    folder = request.public.folder
-    if not folder.is_dir():
-        raise UsageError(f"the output {folder} does not exist")
+    store, title = request.public.store, request.public.title
+    if not store.is_there():
+        raise UsageError(f"the output {title} does not exist")
     if request.dandisets:
         return request.dandisets
-    there = request.public.version_folder("000000", DRAFT).parent.parent
-    names = sorted(each.name for each in there.iterdir() if each.is_dir()) if there.is_dir() else []
+    names = [name.rpartition("/")[2] for name in store.children("dandisets")]
     if not names:
-        raise UsageError(f"the output {folder} holds no dandiset; name some, or run index_dandisets first")
+        raise UsageError(f"the output {title} holds no dandiset; name some, or run index_dandisets first")
     return tuple(DandisetRequest(name) for name in names)
 
 
