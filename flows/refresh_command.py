@@ -42,7 +42,10 @@ def run_refresh(config: RefreshIcechunkConfig) -> int:
     from .refresh_text import print_refresh
     from .under_prefect import api_errors, under_prefect
 
-    stop = RunStop(how_far=lambda: "each repository is as it was or as it should be; run again to go on")
+    stop = RunStop(
+        how_far=lambda: "each repository is as it was or as it should be; run again to go on",
+        let_go=config.request.public.store.let_go,
+    )
     for warning in config.warnings:
         print(f"warning: {warning}", file=sys.stderr)
     wanted_dandisets(config.request)

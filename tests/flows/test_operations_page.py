@@ -32,6 +32,14 @@ def test_every_verdict_is_explained():
         ("verify_outputs", {"sample.count": "50", "sample.seed": "null", "mode": "`sample`"}),
         ("backfill", {"budget.bytes": "null", "budget.seconds": "null"}),
         (
+            "materialize_assets",
+            {
+                **dict.fromkeys(["references", "destination"], "required"),
+                **{"dandisets": "`[]`", "include": '`["**"]`', "exclude": "`[]`", "embargoed": "false"},
+                **{"layout": "`default`", "form": "`folder`", "verify": "true", "max_memory": "1073741824"},
+            },
+        ),
+        (
             "refresh_icechunk",
             {
                 "icechunk.repository": "null",
