@@ -69,11 +69,15 @@ test("a file that was replaced is noticed", { skip }, async () => {
 test("damaged chunks give an error, or values of their own size", { skip }, async () => {
   const document = await (await fetch(urlOf("filters.json"))).json();
   const nodes = new Nodes(document);
-  let errors = 0;
+  let [chunks, errors] = [0, 0];
   let seed = 5;
   const next = (below: number) => (seed = (seed * 48271) % 2147483647) % below;
   for (const path of nodes.children("")) {
-    const [url, offset, length] = document.refs[Object.keys(document.refs).find((key) => key.startsWith(`${path}/c/`))!];
+    const keys = Object.keys(document.refs).filter((key) => key.startsWith(`${path}/c/`));
+    const first = keys.map((key) => document.refs[key]).find(Array.isArray);
+    if (first === undefined) continue; // held in the document
+    const [url, offset, length] = first;
+    chunks++;
     const file = url.replace("{{u0}}", document.templates.u0);
     const range = { Range: `bytes=${offset}-${offset + length - 1}` };
     const stored = new Uint8Array(await (await fetch(file, { headers: range })).arrayBuffer());
@@ -90,5 +94,5 @@ test("damaged chunks give an error, or values of their own size", { skip }, asyn
       }
     }
   }
-  assert.ok(errors > 20 * nodes.children("").length, String(errors));
+  assert.ok(chunks > 30 && errors > 20 * chunks, `${errors} of ${40 * chunks}`);
 });

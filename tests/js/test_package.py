@@ -128,6 +128,15 @@ def test_the_example_runs(package, node, tmp_path):
     assert done.stdout.splitlines() == shown
 
 
+def test_a_page_loads_as_much_as_the_docs_say(package, node):
+    done = node("build.mjs", "bundle")
+    assert done.returncode == 0, done.stderr
+    sizes = dict(re.findall(r"^(\S+): .* bytes, (\d+) compressed$", done.stdout, re.MULTILINE))
+    told = re.search(r"A page loads (\d+) KB", (TESTS.parent / "docs" / "browser.md").read_text())
+    assert told is not None
+    assert abs(int(sizes["shadowzarr.js"]) / 1000 - int(told[1])) < 2
+
+
 def test_the_lock_file_names_no_registry(package):
     text = (package / "package-lock.json").read_text()
     assert '"resolved"' not in text

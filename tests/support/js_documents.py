@@ -19,7 +19,7 @@ import zarr
 from shadowzarr import decode_attributes, generate_rfs, generate_rfs_tiff, open_rfs, write_rfs
 from shadowzarr.refs.document import Rfs
 
-NOT_DECODED = ("szip", "scale-offset", "n-bit", "zfp", "blosc2")
+NOT_DECODED = ("szip", "n-bit", "zfp", "blosc2")
 """HDF5 filters that JavaScript has no decoder for."""
 
 
@@ -120,6 +120,17 @@ def make_hdf5(folder: Path) -> Iterator[tuple[str, str, dict[str, Any]]]:
         for name, options in _filters():
             file.create_dataset(name, data=ramp.astype("<i4"), chunks=(13, 17), **options)
         file.create_dataset("odd", data=ramp.astype("u1"), chunks=(7, 7), fletcher32=True)
+        for kind in ("i1", "<u2", ">i2", "<i4", ">u4", "<i8", ">u8"):
+            name = f"scaled_{kind.replace('<', 'little_').replace('>', 'big_')}"
+            made = file.create_dataset(name, data=ramp.astype(kind), chunks=(13, 17), scaleoffset=0)
+            made = file.create_dataset(
+                f"{name}_filled", (60,), kind, chunks=(20,), scaleoffset=0, fillvalue=7
+            )
+            made[3:30] = np.arange(100, 127)
+        file.create_dataset("scaled_same", data=np.full(30, 5, "<i4"), chunks=(30,), scaleoffset=0)
+        file.create_dataset(
+            "scaled_wide", data=np.array([-(2**31), 2**31 - 1] * 9, "<i4"), chunks=(9,), scaleoffset=0
+        )
         triples = np.dtype(("<f8", (3,)))
         made = file.create_dataset("triples", (50,), triples, chunks=(20,), shuffle=True, compression="gzip")
         made[...] = rng.normal(size=(50, 3))

@@ -26,6 +26,10 @@ const FILTERS: Record<number, () => Promise<Undo>> = {
     return (data, { values }, { itemsize }) => unshuffle(data, values[0] || itemsize);
   },
   3: async () => codec((await import("./fletcher32.js")).fletcher32),
+  6: async () => {
+    const { scaleOffset } = await import("./scaleOffset.js");
+    return (data, { values }, expected) => scaleOffset(data, values, expected);
+  },
   307: async () => codec((await import("./bzip2.js")).bzip2),
   32000: async () => {
     const { lzf } = await import("./lzf.js");
