@@ -218,8 +218,9 @@ def _look_ahead(begun: BegunRun) -> None:
 def _idle_run(config: IndexDandisetsConfig, begun: BegunRun) -> RunSummary:
     """End a run that has nothing to do and nobody to report to, without Prefect."""
     from .finish_run import finish_run
+    from .refresh_after import refresh_repositories
 
-    return finish_run(config, begun.log)
+    return finish_run(config, begun.log, refresh_repositories(config, begun.log))
 
 
 def _run_flow(config: IndexDandisetsConfig, begun: BegunRun) -> RunSummary:

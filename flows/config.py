@@ -18,6 +18,7 @@ from shadowzarr.catalog.request import IndexRequest
 
 from .archive_section import ArchiveSection, archive_section
 from .flow_config import FlowConfig
+from .icechunk_section import RepositoriesSection
 from .limits_section import LimitsSection
 from .notify_section import NotifySection
 from .output_section import FATES, OutputSection, output_section
@@ -83,16 +84,10 @@ class VerificationSection(Section):
     seed: Annotated[int, Field(ge=0)] = Field(default=0, description="Seed of the choice of chunks.")
 
 
-class IcechunkSection(Section):
-    """Icechunk repositories of the indexed assets. Comes with a later version; not done by this one."""
+class IcechunkSection(RepositoriesSection):
+    """Icechunk repositories of the dandisets, refreshed at the end of a run as refresh_icechunk does."""
 
     enabled: bool = Field(default=True, description="Whether the section applies.")
-    repository: Annotated[str, StringConstraints(min_length=1)] = Field(
-        description="Folder or URL of the repositories, one per dandiset."
-    )
-    branch: Annotated[str, StringConstraints(min_length=1)] = Field(
-        default="main", description="Branch that follows the archive."
-    )
 
 
 class MaterializeSection(Section):
@@ -188,7 +183,9 @@ class IndexDandisetsConfig(FlowConfig):
         default=None, description="Who is told how a run ended; nobody when left out."
     )
     icechunk: IcechunkSection | None = Field(
-        default=None, description="Icechunk repositories of the indexed assets (a later version)."
+        default=None,
+        description="Icechunk repositories of the dandisets, refreshed at the end of a run; none when left "
+        "out.",
     )
     materialize: MaterializeSection | None = Field(
         default=None, description="Ordinary Zarr stores of chosen assets (a later version)."
@@ -211,7 +208,7 @@ class IndexDandisetsConfig(FlowConfig):
         """What is asked for and not done by this version, and the like."""
         found = [
             f"the section {name}: is accepted, but that step comes with a later version: it is NOT done"
-            for name, section in (("icechunk", self.icechunk), ("materialize", self.materialize))
+            for name, section in (("materialize", self.materialize),)
             if section is not None and section.enabled
         ]
         if self.verification.mode == "none":

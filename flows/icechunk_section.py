@@ -15,6 +15,9 @@ from shadowzarr.catalog.request import DandisetRequest
 
 from .sources import Section, absolute
 
+LONGEST_DAYS = 36_500
+"""A hundred years; null says for ever."""
+
 
 def _place(value: str) -> str:
     """Take a folder or a bucket, and nothing else that has a scheme."""
@@ -38,12 +41,12 @@ class RepositoriesSection(Section):
     versions: Literal["all", "latest", "none"] = Field(
         default="all", description="Which published versions become tags."
     )
-    keep_days: Annotated[float, Field(ge=0)] | None = Field(
+    keep_days: Annotated[float, Field(ge=0, le=LONGEST_DAYS)] | None = Field(
         default=30.0,
         description="Days for which snapshots stay in the history; those of tags and the newest one stay for "
         "ever, and null keeps all.",
     )
-    grace_days: Annotated[float, Field(ge=0)] = Field(
+    grace_days: Annotated[float, Field(ge=0, le=LONGEST_DAYS)] = Field(
         default=1.0,
         description="Days for which objects stay that no snapshot needs; longer than any run takes.",
     )

@@ -47,6 +47,7 @@ from .crash_hook import RUNNING, tell_crashed
 from .finish_run import finish_run
 from .host_limits import host_admission
 from .notify import Notifier
+from .refresh_after import check_extra, refresh_repositories
 from .run_failed import RunFailedError
 from .show_progress import RunProgress, open_progress
 from .task_stages import TaskStages
@@ -85,6 +86,7 @@ def backfill(config: BackfillConfig) -> State[Any]:
 def index_assets(config: IndexDandisetsConfig) -> State[Any]:
     """What a flow does that indexes; errors and result as for `index_dandisets`."""
     request = config.request
+    check_extra(config)
     with join_run(request) as begun, _watched(config, begun) as notifier:
         log = begun.log
         if begun.has_prefect_server:
@@ -103,8 +105,9 @@ def index_assets(config: IndexDandisetsConfig) -> State[Any]:
                 log.records.append(record)
                 progress.asset_ended(record)
                 artifact.asset_ended()
+        repositories = refresh_repositories(config, log)
         with begun.finishing():
-            summary = finish_run(config, log)
+            summary = finish_run(config, log, repositories)
         notifier.ended(summary, report=str(request.public.report))
     create_artifacts(summary, report=str(request.public.report))
     return final_state(summary, must_stop=request.stop_on_error)

@@ -12,6 +12,7 @@ from shadowzarr.catalog.refresh.request import RefreshRequest
 from .archive_section import ArchiveSection, archive_section
 from .flow_config import FlowConfig
 from .icechunk_section import RepositoriesSection, refresh_request
+from .notify_section import NotifySection
 from .output_section import PlacesSection, output_section
 from .sources import DandisetSection, Section, dandiset_request, dandiset_section
 
@@ -54,6 +55,9 @@ class RefreshIcechunkConfig(FlowConfig):
     )
     redo: RewriteSection = Field(
         default_factory=RewriteSection, description="What is written that is there already."
+    )
+    notify: NotifySection | None = Field(
+        default=None, description="Who is told how a run ended; nobody when left out."
     )
     run: RetriesSection = Field(
         default_factory=RetriesSection, description="How errors that may pass are met."

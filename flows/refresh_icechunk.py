@@ -11,6 +11,7 @@ from typing import Any
 from prefect import flow
 from prefect.artifacts import create_markdown_artifact
 from prefect.client.schemas.objects import State
+from prefect.runtime import flow_run
 from prefect.states import Completed
 from prefect.utilities.annotations import quote
 
@@ -27,11 +28,13 @@ from tasks.look_at_dandiset import look_at_dandiset
 from tasks.retrying import policy
 from tasks.tag_versions import tag_versions
 
+from .crash_hook import RUNNING, tell_crashed
+from .notify import Notifier
 from .refresh_config import RefreshIcechunkConfig
 from .refresh_text import markdown_refresh, report_line
 
 
-@flow(name="refresh-icechunk", persist_result=False)
+@flow(name="refresh-icechunk", persist_result=False, on_crashed=[tell_crashed])
 def refresh_icechunk(config: RefreshIcechunkConfig) -> State[Any]:
     """Refresh repositories; the result of the completed state is a `RefreshSummary`.
 
@@ -40,6 +43,21 @@ def refresh_icechunk(config: RefreshIcechunkConfig) -> State[Any]:
     ShadowzarrError
         When the run as a whole is impossible. A repository that fails is told in the summary.
     """
+    notifier = Notifier(config.notify, flow=config.flow, configuration=config.source)
+    RUNNING[flow_run.id] = notifier
+    with notifier.watching():
+        summary = _refresh_all(config)
+    create_markdown_artifact(markdown_refresh(summary), key="refresh-icechunk-summary")
+    failed = len(summary.failures)
+    name = "CompletedWithFailures" if failed else "Completed"
+    message = f"{failed} of {len(summary.repositories)} repositories failed"
+    lines = [report_line(report) for report in summary.failures]
+    notifier.tell(f"{message}.", exit_code=summary.exit_code, failures=lines)
+    return Completed(name=name, message=message, data=summary)
+
+
+def _refresh_all(config: RefreshIcechunkConfig) -> RefreshSummary:
+    """Take each repository through its steps."""
     request, summary = config.request, RefreshSummary()
     steps = task_steps(config.run.retries)
     with refresh_session(request):
@@ -47,11 +65,7 @@ def refresh_icechunk(config: RefreshIcechunkConfig) -> State[Any]:
             report = refresh_one(request, wanted, steps)
             summary.repositories.append(report)
             print(report_line(report), file=sys.stderr, flush=True)
-    create_markdown_artifact(markdown_refresh(summary), key="refresh-icechunk-summary")
-    failed = len(summary.failures)
-    name = "CompletedWithFailures" if failed else "Completed"
-    message = f"{failed} of {len(summary.repositories)} repositories failed"
-    return Completed(name=name, message=message, data=summary)
+    return summary
 
 
 def task_steps(retries: int) -> RefreshSteps:

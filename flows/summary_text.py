@@ -117,11 +117,13 @@ def exit_lines(summary: RunSummary) -> list[str]:
         EXIT_FAILURE: [
             (len(summary.failures), "asset", "failed"),
             (summary.not_started, "asset", "not started"),
+            (summary.repositories_failed, "dandiset", "whose Icechunk repository failed"),
         ],
         EXIT_LEFT_OUT: [
             (partial, "indexed asset", "with objects left out"),
             (summary.left_out_before, "unchanged asset", "with objects left out by an earlier run"),
             (summary.quarantined, "asset", "in quarantine"),
+            (summary.repositories_partial, "dandiset", "whose Icechunk repository lacks something"),
         ],
     }.get(summary.exit_code, [])
     found = [f"{format_count(count, noun)} {what}" for count, noun, what in reasons if count]

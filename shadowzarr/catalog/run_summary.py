@@ -118,6 +118,10 @@ class RunSummary:
         What the configuration asks for and this version does not do, and the like.
     kept : list of KeptResult
         Results whose assets are no longer in their version, and what became of them.
+    repositories_failed : int
+        Dandisets whose Icechunk repository could not be refreshed.
+    repositories_partial : int
+        Those whose repository lacks assets or versions.
     """
 
     flow: str
@@ -137,6 +141,8 @@ class RunSummary:
     warnings: list[str] = field(default_factory=list)
     kept: list[KeptResult] = field(default_factory=list)
     startup_seconds: float = 0.0
+    repositories_failed: int = 0
+    repositories_partial: int = 0
 
     @property
     def failures(self) -> list[IndexRecord]:
@@ -163,12 +169,13 @@ class RunSummary:
     def exit_code(self) -> int:
         """0 when all went well, 1 when an asset failed or was not started, 3 when something is left out.
 
-        That may be objects, or assets in quarantine.
+        That may be objects, or assets in quarantine, or assets of an Icechunk repository.
         """
-        if self.failures or self.not_started:
+        if self.failures or self.not_started or self.repositories_failed:
             return EXIT_FAILURE
         if (
             self.left_out_before
+            or self.repositories_partial
             or self.quarantined
             or any(record.outcome == "partial" for record in self.records)
         ):

@@ -56,7 +56,7 @@ def test_help_names_the_commands_and_the_exit_codes():
 
 
 def test_a_plan_prints_what_would_be_done_and_does_nothing(write_config, archive, tmp_path, capsys):
-    assert run_config(str(write_config("icechunk: {repository: r}")), is_plan=True) == 0
+    assert run_config(str(write_config("materialize: {folder: m}")), is_plan=True) == 0
     printed = " ".join(capsys.readouterr().out.split())
     for text in ("000001", "draft", "9", "1 not NWB", "sub-0/0.nwb", "(new)", "nothing was done", "NOT done"):
         assert text in printed
@@ -192,7 +192,7 @@ def test_a_server_of_prefect_that_is_not_there_is_one_message(write_config):
 
 
 def test_a_run_prints_its_summary_and_where_the_report_is(prefect_server, write_config, tmp_path, capsys):
-    assert run_config(str(write_config("icechunk: {repository: r}"))) == 1
+    assert run_config(str(write_config("materialize: {folder: m}"))) == 1
     printed = capsys.readouterr()
     words = " ".join(printed.out.split())
     for text in (

@@ -106,11 +106,10 @@ def test_the_request_says_the_same_in_the_librarys_words(tmp_path, monkeypatch):
 def test_what_is_not_done_is_said():
     found = config(icechunk={"repository": "x"}, materialize={"folder": "y"}, verification={"mode": "none"})
     assert [warning.split(":")[0] for warning in found.warnings] == [
-        "the section icechunk",
         "the section materialize",
         "verification.mode is none",
     ]
-    assert all("NOT done" in warning for warning in found.warnings[:2])
+    assert "NOT done" in found.warnings[0]
     assert config(icechunk={"repository": "x", "enabled": False}).warnings == []
 
 

@@ -48,3 +48,21 @@ def test_planning(monkeypatch):
         ["asset"],
         "rules",
     )
+
+
+def test_steps_of_a_refresh(monkeypatch):
+    pytest.importorskip("icechunk", reason="icechunk is not installed")
+    from shadowzarr.catalog.refresh import commit, run
+    from tasks import expire_snapshots, follow_archive, look_at_dandiset, tag_versions
+
+    def same(*given, **named):
+        return given, named
+
+    monkeypatch.setattr(commit, "follow_archive", same)
+    for name in ("look", "make_tags", "expire"):
+        monkeypatch.setattr(run, name, same)
+    assert look_at_dandiset.look_at_dandiset.fn("request", "wanted") == (("request", "wanted"), {})
+    assert follow_archive.follow_archive.fn("request", "state") == (("request", "state"), {})
+    tagged = tag_versions.tag_versions.fn("request", "wanted", "state", is_before=True)
+    assert tagged == (("request", "wanted", "state"), {"is_before": True})
+    assert expire_snapshots.expire_snapshots.fn("request", "000001") == (("request", "000001"), {})

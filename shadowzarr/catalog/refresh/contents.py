@@ -134,7 +134,7 @@ def _is_wanted(asset: CatalogAsset, rules: SelectionRules) -> bool:
 
 
 def _is_full(contents: Contents, rules: SelectionRules) -> bool:
-    return rules.limit is not None and len(contents.wanted) + len(contents.missing) >= rules.limit
+    return rules.limit is not None and len(contents.wanted) >= rules.limit
 
 
 def _add(
