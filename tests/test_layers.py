@@ -77,6 +77,8 @@ MAY_IMPORT = {
     "virtualizarr": {"refs", "attributes", "access", "builder", "virtual", "store", "formatting"},
     # reads what any store serves, and opens references by ours; virtual files are built and written
     "nwb": {"refs", "attributes", "access", "store", "builder", "virtual", "write"},
+    # what NeuroConv's readers run over, by the generators of the formats; some values are compared
+    "neuroconv_bridge": {"builder", "virtual", "store", "formats"},
     "testing": {"refs", "access"},
     "cli": {
         "refs",

@@ -94,6 +94,7 @@ def axona(folder: Path, *, tetrodes=(1, 2), packets=40, extra=0, signals=True) -
     ]
     lines += [f"collectMask_{n} {int(n in tetrodes)}" for n in range(1, 17)]
     lines += [f"gain_ch_{n} {1000 + 10 * n}" for n in range(64)]
+    lines += ["comments none", "experimenter nobody", "sw_version 1.2.2.16"]
     (folder / "a.set").write_text("\r\n".join([*lines, "data_start"]))
     found = np.zeros(packets, [("head", "u1", 32), ("x", "<i2", (3, 64)), ("tail", "u1", 16)])
     found["head"][:, :4] = np.frombuffer(b"ADU1", "u1")

@@ -77,7 +77,10 @@ def mearec(folder: Path, *, filters=None, channels=4, frames=300) -> Arguments:
         info = file.create_group("info/recordings")
         for name, value in {"fs": 32000.0, "duration": frames / 32000, "dtype": "float32"}.items():
             info[name] = value
-        file["channel_positions"] = np.zeros((channels, 3))
+        file["info/electrodes/electrode_name"] = "tetrode"
+        file["info/electrodes/sortlist"] = "null"
+        file["info/electrodes/shape"], file["info/electrodes/size"] = "circle", 5.0
+        file["channel_positions"] = np.arange(3.0 * channels).reshape(channels, 3)
         chunks = (100, channels) if filters else None
         file.create_dataset(
             "recordings", data=signal(frames, channels, "<f4") / 8, chunks=chunks, **(filters or {})

@@ -10,7 +10,7 @@ import h5py
 
 def install() -> None:
     """Stand in for the library where it is not installed."""
-    if importlib.util.find_spec("MEArec") is None:
+    if "MEArec" not in sys.modules and importlib.util.find_spec("MEArec") is None:
         module = ModuleType("MEArec")
         module.load_recordings = load_recordings
         sys.modules["MEArec"] = module
@@ -20,11 +20,14 @@ def load_recordings(recordings: Any, **_: Any) -> SimpleNamespace:
     """As MEArec 1.9 with ``return_h5_objects``: datasets that are not read yet."""
     file = h5py.File(recordings, "r")
     info = {
-        name: value.asstr()[()] if name == "dtype" else value[()]
-        for name, value in file["info/recordings"].items()
+        part: {
+            name: value.asstr()[()] if h5py.check_string_dtype(value.dtype) else value[()]
+            for name, value in group.items()
+        }
+        for part, group in file["info"].items()
     }
     return SimpleNamespace(
-        info={"recordings": info},
+        info=info,
         channel_positions=file["channel_positions"],
         recordings=file["recordings"],
         spiketrains=[],

@@ -61,6 +61,7 @@ def _spikeglx_file(stem: Path, meta: dict[str, str], samples: int, channels: int
     data = signal(samples, channels)
     data.tofile(f"{stem}.bin")
     meta |= {"fileName": f"{stem}.bin"} | {
+        "fileCreateTime": "2020-01-02T03:04:05",
         "fileSizeBytes": str(data.nbytes),
         "fileTimeSecs": str(samples / 30000),
         "firstSample": "0",
