@@ -142,7 +142,8 @@ function codecEntries(codecs: Json | undefined, name: string): CodecEntry[] {
   if (!Array.isArray(codecs) || codecs.length === 0) throw wrong(name, "codecs", codecs, "a list of codecs");
   return codecs.map((codec) => {
     const entry = typeof codec === "string" ? { name: codec } : codec;
-    if (!isObject(entry) || typeof entry["name"] !== "string") throw wrong(name, "codec", codec, "an object with a name");
+    if (!isObject(entry) || typeof entry["name"] !== "string")
+      throw wrong(name, "codec", codec, "an object with a name");
     const configuration = entry["configuration"];
     return { name: entry["name"], configuration: isObject(configuration) ? configuration : {} };
   });
@@ -155,7 +156,8 @@ function storedAxes(codecs: readonly CodecEntry[], ndim: number, name: string): 
     const order = codec.configuration["order"];
     if (order === "C") continue; // early drafts of Zarr v3 wrote these
     const numbers = order === "F" ? axes.map((_, axis) => ndim - 1 - axis) : order;
-    const isOrder = Array.isArray(numbers) && numbers.length === ndim && axes.every((_, axis) => numbers.includes(axis));
+    const isOrder =
+      Array.isArray(numbers) && numbers.length === ndim && axes.every((_, axis) => numbers.includes(axis));
     if (!isOrder) throw wrong(name, "transposition", order, `an order of ${ndim} axes`);
     axes = (numbers as number[]).map((axis) => axes[axis]!);
   }

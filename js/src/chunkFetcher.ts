@@ -4,7 +4,8 @@ import { chunkNbytes, isUncompressed, neededNbytes, type ArrayLayout } from "./a
 import type { ChunkLocation } from "./chunkIndex.js";
 import type { ReferenceDocument, SelectionEntry } from "./document.js";
 import { InvalidReferencesError, ShortReadError } from "./errors.js";
-import type { FileReader, Source } from "./fileReader.js";
+import type { Source } from "./answers.js";
+import type { FileReader } from "./fileReader.js";
 import type { RangeMerger } from "./merging.js";
 import type { ChunkId } from "./nodes.js";
 import { expandPlain, resolvePlace } from "./places.js";

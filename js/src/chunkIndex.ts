@@ -6,7 +6,8 @@ import { arrayLayout, chunkGrid, chunkNbytes, product, tailOf, type ArrayLayout 
 import { decodeBytes } from "./codecs/index.js";
 import type { IndexEntry } from "./document.js";
 import { DamagedSourceError, InvalidReferencesError, UnsupportedError, named, shown } from "./errors.js";
-import type { FileReader, FileRange } from "./fileReader.js";
+import type { FileRange } from "./answers.js";
+import type { FileReader } from "./fileReader.js";
 import { isObject, parseJson, type Json } from "./json.js";
 import { arrayName } from "./nodes.js";
 import { expandPlain, inside, resolvePlace } from "./places.js";

@@ -74,12 +74,16 @@ export function elementType(dataType: Json | undefined, name: string): ElementTy
   const kind = typeof dataType === "string" ? dataType : isObject(dataType) ? dataType["name"] : undefined;
   const configuration = isObject(dataType) && isObject(dataType["configuration"]) ? dataType["configuration"] : {};
   if (typeof kind !== "string") {
-    throw new InvalidReferencesError(`${name} has data_type ${shown(dataType)}; expected a name, or an object with one`);
+    throw new InvalidReferencesError(
+      `${name} has data_type ${shown(dataType)}; expected a name, or an object with one`,
+    );
   }
   if (Object.hasOwn(NATIVE, kind)) return { served: kind, nbytes: NATIVE[kind], word: NATIVE[kind]! };
   const found = other(kind, configuration, name);
   if (found !== undefined) return found;
-  throw new UnsupportedError(`${name} has the data type ${shown(dataType)}, which cannot be decoded in JavaScript here`);
+  throw new UnsupportedError(
+    `${name} has the data type ${shown(dataType)}, which cannot be decoded in JavaScript here`,
+  );
 }
 
 function other(kind: string, configuration: { [key: string]: Json }, name: string): ElementType | undefined {
@@ -158,7 +162,9 @@ function fixedBytes(nbytes: number, isTerminated: boolean): ElementType {
 
 function struct(fields: Json | undefined, name: string): ElementType {
   if (!Array.isArray(fields) || fields.length === 0) {
-    throw new UnsupportedError(`${name} has a struct with fields ${shown(fields)}; expected name and data_type of each`);
+    throw new UnsupportedError(
+      `${name} has a struct with fields ${shown(fields)}; expected name and data_type of each`,
+    );
   }
   const parts: { name: string; offset: number; read: Read; fill: (fill: Json) => Value }[] = [];
   let nbytes = 0;
@@ -194,7 +200,8 @@ function part(
   }
   const type = elementType(dataType, name);
   if (type.nbytes === undefined) return undefined;
-  if (type.served === "int64") return { nbytes: 8, read: NUMBERS["int64"]!, fill: (fill) => numberFill("int64", fill, 8) };
+  if (type.served === "int64")
+    return { nbytes: 8, read: NUMBERS["int64"]!, fill: (fill) => numberFill("int64", fill, 8) };
   return type.read === undefined || type.fill === undefined
     ? undefined
     : { nbytes: type.nbytes, read: type.read, fill: type.fill };

@@ -18,7 +18,8 @@ export async function decodeChunk(stored: Uint8Array, layout: ArrayLayout): Prom
   const nbytes = chunkNbytes(layout);
   const bytes = await decodeBytes(stored, bytesCodecs, nbytes, type.nbytes ?? 1);
   if (nbytes === undefined) return bytes;
-  if (bytes.length !== nbytes) throw new DamagedSourceError(`the chunk decodes to ${bytes.length} bytes, not ${nbytes}`);
+  if (bytes.length !== nbytes)
+    throw new DamagedSourceError(`the chunk decodes to ${bytes.length} bytes, not ${nbytes}`);
   if (type.read !== undefined && filters.length > 0) {
     throw new UnsupportedError(`it needs the codec ${filters[0]!.name} of values that are no numbers`);
   }

@@ -160,7 +160,8 @@ function checkGen(entry: unknown, place: string): void {
   if ("offset" in entry !== "length" in entry) throw wrong(place, "has one of offset and length", "both or neither");
   for (const key of ["offset", "length"]) {
     const value = entry[key] ?? 0;
-    if (!isText(value) && !isCount(value)) throw wrong(place, `has ${key} ${shown(value)}`, "a number or an expression");
+    if (!isText(value) && !isCount(value))
+      throw wrong(place, `has ${key} ${shown(value)}`, "a number or an expression");
   }
   for (const [name, dimension] of Object.entries(entry["dimensions"])) {
     const { start = 0, stop, step = 1 } = isObject(dimension) ? dimension : {};

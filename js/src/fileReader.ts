@@ -2,29 +2,21 @@
 // for together is decided by `merging`.
 
 import {
-  AccessDeniedError,
-  ReadError,
-  ShadowzarrError,
-  ShortReadError,
-  SourceChangedError,
-  SourceNotFoundError,
-  TransientReadError,
-} from "./errors.js";
+  checkIdentity,
+  checkLength,
+  errorForStatus,
+  isStrong,
+  pastTheEnd,
+  PastTheEndError,
+  totalOf,
+  type Answer,
+  type FileRange,
+  type Source,
+} from "./answers.js";
+import { AccessDeniedError, ReadError, ShadowzarrError, TransientReadError } from "./errors.js";
 import { withoutQuery } from "./places.js";
-import { DEFAULT_RETRIES, Retries, retryAfter, type RetryPolicy } from "./retries.js";
-
-/** `length` bytes of a file from `offset` on. */
-export interface FileRange {
-  readonly offset: number;
-  readonly length: number;
-}
-
-/** What a file has to be. */
-export interface Source {
-  readonly size: number;
-  /** As the server sends it, in its double quotes. */
-  readonly etag?: string;
-}
+import { DEFAULT_RETRIES, Retries, type RetryPolicy } from "./retries.js";
+import { Gate, STALLED_AFTER, Watch } from "./waiting.js";
 
 export interface ReaderOptions {
   /** What makes requests; the environment's own by default. It may add headers of its own. */
@@ -32,12 +24,6 @@ export interface ReaderOptions {
   retries?: Partial<RetryPolicy>;
   /** Requests under way at once. */
   inFlight?: number;
-}
-
-interface Answer {
-  data: Uint8Array;
-  total: number | undefined;
-  etag: string | null;
 }
 
 interface Address {
@@ -48,10 +34,7 @@ interface Address {
 type Look = (start: Uint8Array) => void;
 
 const IN_FLIGHT = 64;
-const STALLED_AFTER = 60_000; // milliseconds without a byte
 const KEPT_ADDRESS = 600_000; // milliseconds for which the target of a redirection is used again
-const LASTING_5XX = new Set([501, 505]); // the server cannot do it, now or later
-const TRANSIENT = new Set([408, 425, 429]);
 const FAILED_PREFLIGHTS = 2; // after which an origin is no longer asked with If-Match
 
 /** Reads ranges of files, and whole files. */
@@ -181,11 +164,6 @@ export class FileReader {
   }
 }
 
-/** Whether an ETag is a strong one: quoted, and not marked with `W/`; weak ones never match. */
-export function isStrong(etag: string | null | undefined): etag is string {
-  return typeof etag === "string" && etag.length > 2 && etag.startsWith('"') && etag.endsWith('"');
-}
-
 async function readBody(
   response: Response,
   expected: number | undefined,
@@ -227,90 +205,6 @@ function joined(parts: Uint8Array[], nbytes: number): Uint8Array {
   return whole;
 }
 
-function checkIdentity(url: string, source: Source, answer: Pick<Answer, "total" | "etag">, wasMatched: boolean): void {
-  const found =
-    answer.total !== undefined && answer.total !== source.size
-      ? `it has ${answer.total} bytes, expected ${source.size}`
-      : isStrong(source.etag) && isStrong(answer.etag) && answer.etag !== source.etag
-        ? `its ETag is ${answer.etag}, expected ${source.etag}`
-        : undefined;
-  if (found !== undefined) throw changed(url, found);
-  if (answer.total === undefined && !isStrong(answer.etag) && !wasMatched) {
-    throw new ReadError(
-      `${withoutQuery(url)}: the server shows a page neither size nor ETag of the file, so that it cannot be ` +
-        "checked. Let it expose Content-Range (Access-Control-Expose-Headers), or open the references with " +
-        "validateSources: false",
-    );
-  }
-}
-
-function changed(url: string, found: string): SourceChangedError {
-  return new SourceChangedError(
-    `${withoutQuery(url)} is not the file that was indexed: ${found}. Generate its references again, or open ` +
-      "them with validateSources: false to read what is there",
-  );
-}
-
-function checkLength(url: string, range: FileRange | undefined, { data, total }: Answer): void {
-  if (range === undefined || data.length === range.length) return;
-  const stop = range.offset + range.length;
-  const isPastEnd = total !== undefined && stop > total;
-  const end = isPastEnd ? `; the file has only ${total} bytes` : "";
-  const error = new ShortReadError(
-    `${withoutQuery(url)}: asked for bytes ${range.offset} to ${stop}, ${data.length} of ${range.length} came${end}`,
-  );
-  error.transient = !isPastEnd;
-  throw error;
-}
-
-function totalOf(response: Response): number | undefined {
-  const total = /\/(\d+)\s*$/.exec(response.headers.get("Content-Range") ?? "")?.[1];
-  return total === undefined ? undefined : Number(total);
-}
-
-function pastTheEnd(url: string, response: Response, total: number | undefined): Error {
-  void response.body?.cancel().catch(() => undefined);
-  const size = total === undefined ? "" : `; it has only ${total}`;
-  const error = new PastTheEndError(`${withoutQuery(url)}: the file ends before the bytes asked for (416)${size}`, {
-    status: 416,
-  });
-  error.total = total;
-  return error;
-}
-
-/** Status 416: the file ends before the range. */
-class PastTheEndError extends ShortReadError {
-  /** Size of the file, when the server said it. */
-  total: number | undefined;
-}
-
-function errorForStatus(url: string, response: Response): Error {
-  const { status } = response;
-  const file = withoutQuery(url);
-  if (status === 200) {
-    return new ReadError(
-      `${file}: the server ignores Range requests, so every part would cost the whole file. Serve the file with ` +
-        "a server that supports ranges",
-      { status },
-    );
-  }
-  if (TRANSIENT.has(status) || (status >= 500 && !LASTING_5XX.has(status))) {
-    const seconds = retryAfter(response.headers.get("Retry-After"));
-    return new TransientReadError(`${file}: the server answered ${status}; try again later`, {
-      status,
-      retryAfter: seconds,
-    });
-  }
-  if (status === 404 || status === 410) {
-    return new SourceNotFoundError(`${file}: nothing is there (${status}); check the URL`, { status });
-  }
-  if (status === 401 || status === 403) {
-    return new AccessDeniedError(`${file}: the server refuses access (${status})`, { status });
-  }
-  if (status === 412) return changed(url, "the server refused its recorded ETag (412)");
-  return new ReadError(`${file}: the server answered ${status}, expected the bytes asked for`, { status });
-}
-
 function isConnectionError(error: unknown): boolean {
   return error instanceof TransientReadError && error.status === undefined;
 }
@@ -318,68 +212,4 @@ function isConnectionError(error: unknown): boolean {
 function messageOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return error.cause instanceof Error ? `${error.message} (${error.cause.message})` : error.message;
-}
-
-/** The signal of one request: it ends with the caller's, and when no byte comes for long. */
-class Watch {
-  isStalled = false;
-  readonly #controller = new AbortController();
-  #timer: ReturnType<typeof setTimeout> | undefined;
-  readonly #forward = () => this.#controller.abort(this.outer?.reason);
-
-  constructor(private readonly outer: AbortSignal | undefined) {
-    if (outer?.aborted) this.#forward();
-    outer?.addEventListener("abort", this.#forward, { once: true });
-    this.cameSomething();
-  }
-
-  get signal(): AbortSignal {
-    return this.#controller.signal;
-  }
-
-  cameSomething(): void {
-    clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => {
-      this.isStalled = true;
-      this.#controller.abort();
-    }, STALLED_AFTER);
-  }
-
-  end(): void {
-    clearTimeout(this.#timer);
-    this.outer?.removeEventListener("abort", this.#forward);
-  }
-}
-
-/** Lets some in at once; the others wait in order. */
-class Gate {
-  readonly #waiting: (() => void)[] = [];
-
-  constructor(private free: number) {}
-
-  async enter(signal: AbortSignal | undefined): Promise<void> {
-    signal?.throwIfAborted();
-    if (this.free > 0) {
-      this.free--;
-      return;
-    }
-    await new Promise<void>((resolve, reject) => {
-      const enter = () => {
-        signal?.removeEventListener("abort", give);
-        resolve();
-      };
-      const give = () => {
-        this.#waiting.splice(this.#waiting.indexOf(enter), 1);
-        reject(signal!.reason);
-      };
-      this.#waiting.push(enter);
-      signal?.addEventListener("abort", give, { once: true });
-    });
-  }
-
-  leave(): void {
-    const next = this.#waiting.shift();
-    if (next === undefined) this.free++;
-    else next();
-  }
 }

@@ -59,7 +59,9 @@ export class GenRule {
     if (coordinates.length !== this.ndim) return undefined;
     for (const [axis, part] of this.#parts.entries()) {
       const coordinate = coordinates[axis]!;
-      if (typeof part === "number" ? part !== coordinate : (values[part] ??= BigInt(coordinate)) !== BigInt(coordinate)) {
+      if (
+        typeof part === "number" ? part !== coordinate : (values[part] ??= BigInt(coordinate)) !== BigInt(coordinate)
+      ) {
         return undefined;
       }
     }

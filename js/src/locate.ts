@@ -55,7 +55,8 @@ export class Locator {
         range: offset === undefined || length === undefined ? undefined : { offset, length },
       };
     }
-    if (value !== undefined) throw new InvalidReferencesError(`refs[${shown(key)}] is ${shown(value)}; expected a chunk`);
+    if (value !== undefined)
+      throw new InvalidReferencesError(`refs[${shown(key)}] is ${shown(value)}; expected a chunk`);
     return await this.#computed(chunk, signal);
   }
 

@@ -2,7 +2,8 @@
 // `withRangeCoalescing` works on keys of a store, not on files, has no largest request, and ends all reads of a
 // request when one is aborted.
 
-import type { FileRange, FileReader, Source } from "./fileReader.js";
+import type { FileRange, Source } from "./answers.js";
+import type { FileReader } from "./fileReader.js";
 
 /** Sizes in bytes that decide which ranges share a request. */
 export interface MergeOptions {
@@ -35,7 +36,11 @@ export function planRequests(ranges: readonly FileRange[], options: MergeOptions
   const isSmall = (i: number) => options.maxMergeSize > 0 && ranges[i]!.length <= options.mergeBelow;
   const plans = [
     ...runs(ranges, order.filter(isSmall), options),
-    ...runs(ranges, order.filter((i) => !isSmall(i)), { ...options, maxMergeSize: 0 }),
+    ...runs(
+      ranges,
+      order.filter((i) => !isSmall(i)),
+      { ...options, maxMergeSize: 0 },
+    ),
   ];
   return plans.sort((a, b) => a.request.offset - b.request.offset || a.request.length - b.request.length);
 }
@@ -112,7 +117,12 @@ export class RangeMerger {
       wanted.map(({ range }) => range),
       this.#options,
     )) {
-      void this.#serve(url, source, request, members.map((i) => wanted[i]!));
+      void this.#serve(
+        url,
+        source,
+        request,
+        members.map((i) => wanted[i]!),
+      );
     }
   }
 

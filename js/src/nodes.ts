@@ -75,7 +75,9 @@ export class Nodes {
 
   /** The path of the node that a metadata key names; undefined for another key. */
   metadataPath(key: string): string | undefined {
-    return key === METADATA_NAME || key.endsWith(`/${METADATA_NAME}`) ? key.slice(0, -METADATA_NAME.length - 1) : undefined;
+    return key === METADATA_NAME || key.endsWith(`/${METADATA_NAME}`)
+      ? key.slice(0, -METADATA_NAME.length - 1)
+      : undefined;
   }
 
   /** Whether a key is one of Zarr v2's metadata, which no document here has. */
@@ -139,20 +141,26 @@ export class Nodes {
     const value = Object.hasOwn(this.refs, key) ? this.refs[key] : undefined;
     if (value === undefined) throw new InvalidReferencesError(`there is no node ${shown(`/${path}`)}`);
     if (Array.isArray(value)) {
-      throw new InvalidReferencesError(`refs[${shown(key)}] is a reference to a file; metadata is expected in the document`);
+      throw new InvalidReferencesError(
+        `refs[${shown(key)}] is a reference to a file; metadata is expected in the document`,
+      );
     }
     let node: Json;
     try {
       node = typeof value === "string" ? parseJson(inlineText(value)) : value;
     } catch (error) {
-      throw new InvalidReferencesError(`refs[${shown(key)}] is not JSON: ${(error as Error).message}`, { cause: error });
+      throw new InvalidReferencesError(`refs[${shown(key)}] is not JSON: ${(error as Error).message}`, {
+        cause: error,
+      });
     }
     const kind = isObject(node) ? node["node_type"] : undefined;
     if (!isObject(node) || (kind !== "group" && kind !== "array") || node["zarr_format"] !== 3) {
       throw new InvalidReferencesError(`refs[${shown(key)}] is ${shown(node)}; expected metadata of a group or array`);
     }
     if (!isObject(node["attributes"] ?? {})) {
-      throw new InvalidReferencesError(`refs[${shown(key)}] has attributes ${shown(node["attributes"])}; expected an object`);
+      throw new InvalidReferencesError(
+        `refs[${shown(key)}] has attributes ${shown(node["attributes"])}; expected an object`,
+      );
     }
     return node;
   }

@@ -45,7 +45,8 @@ export function documentUrl(url: string | URL, isPlain = false): URL {
   if (!/^https?:$/.test(parsed.protocol)) {
     throw new UnsupportedError(`${withoutQuery(parsed.href)} cannot be read here; expected one of http or https`);
   }
-  if (isPlain || parsed.pathname.endsWith(".json") || /\/assets\/[^/]+\/download\/?$/.test(parsed.pathname)) return parsed;
+  if (isPlain || parsed.pathname.endsWith(".json") || /\/assets\/[^/]+\/download\/?$/.test(parsed.pathname))
+    return parsed;
   return inside(parsed, "refs.json");
 }
 

@@ -205,7 +205,9 @@ function refuseBinary(start: Uint8Array): void {
   const kind = head === "\x89HDF" ? "an HDF5 file" : /^(II[*+]\0|MM\0[*+])/.test(head) ? "a TIFF file" : undefined;
   const found = kind ?? (start.subarray(0, 64).includes(0) ? "a binary file" : undefined);
   if (found !== undefined) {
-    throw new InvalidReferencesError(`it is ${found}, not references to one; make references first: shadowzarr generate`);
+    throw new InvalidReferencesError(
+      `it is ${found}, not references to one; make references first: shadowzarr generate`,
+    );
   }
 }
 

@@ -1,7 +1,7 @@
 // Selections: arrays stored together with bytes that do not belong to them (docs/format.md, "selections"). Pure.
 
 import type { SelectionEntry } from "./document.js";
-import type { FileRange } from "./fileReader.js";
+import type { FileRange } from "./answers.js";
 
 /** Bytes of the array in one record. */
 export function keptSize({ keep }: SelectionEntry): number {

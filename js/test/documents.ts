@@ -5,7 +5,8 @@ import { openArray, readArray, type ReferenceStore } from "../src/index.js";
 
 export interface ExpectedArray {
   shape: number[];
-  file?: string;
+  /** Bytes of all values in base64, little-endian. */
+  raw?: string;
   values?: Expected[];
   unsupported?: string;
 }
@@ -43,12 +44,12 @@ async function compareArray(store: ReferenceStore, path: string, expected: Expec
   if (expected.unsupported !== undefined) return await refuses(readArray(array), path, expected.unsupported);
   const { data, shape } = await readArray(array);
   sameText(shape, expected.shape, `shape of the values of /${path}`);
-  if (expected.file === undefined) {
+  if (expected.raw === undefined) {
     sameText(data.length, expected.values!.length, `elements of /${path}`);
     expected.values!.forEach((value, i) => same(data[i], value, `/${path}, element ${i}`));
     return;
   }
-  const wanted = new Uint8Array(await (await fetch(expected.file)).arrayBuffer());
+  const wanted = fromBase64(expected.raw);
   const found = bytesOf(data);
   sameText(found.length, wanted.length, `bytes of /${path}`);
   const first = found.findIndex((byte, i) => byte !== wanted[i]);

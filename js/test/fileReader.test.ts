@@ -9,7 +9,8 @@ import {
   SourceNotFoundError,
   TransientReadError,
 } from "../src/index.js";
-import { FileReader, type ReaderOptions, type Source } from "../src/fileReader.js";
+import type { Source } from "../src/answers.js";
+import { FileReader, type ReaderOptions } from "../src/fileReader.js";
 import { FileServer, status } from "./rangeServer.js";
 
 const DATA = Uint8Array.from({ length: 1000 }, (_, i) => i % 251);
@@ -70,9 +71,13 @@ test("a server that ignores If-Match is found out by its ETag", async () => {
 
 test("what may pass is tried again", async () => {
   const tries = [status(503), status(429, { "Retry-After": "0" }), status(500)];
-  server.next.push(...tries, (_, response) => response.destroy(), (_, response) => {
-    response.writeHead(206, { "Content-Range": "bytes 0-3/1000" }).end("abc"); // one byte short
-  });
+  server.next.push(
+    ...tries,
+    (_, response) => response.destroy(),
+    (_, response) => {
+      response.writeHead(206, { "Content-Range": "bytes 0-3/1000" }).end("abc"); // one byte short
+    },
+  );
   assert.deepEqual(await read(0, 4), DATA.slice(0, 4));
   assert.equal(server.requests.length, 6);
 });
@@ -115,11 +120,17 @@ test("where a redirection leads is asked again, until it is refused", async () =
   server.next.push(to("/signed?1"));
   await read(0, 1, SOURCE, one);
   await read(1, 1, SOURCE, one);
-  assert.deepEqual(server.requests.map(({ url }) => url), ["/file?secret=1", "/signed?1", "/signed?1"]);
+  assert.deepEqual(
+    server.requests.map(({ url }) => url),
+    ["/file?secret=1", "/signed?1", "/signed?1"],
+  );
   server.requests.length = 0;
   server.next.push(status(403), to("/signed?2"));
   await read(2, 1, SOURCE, one);
-  assert.deepEqual(server.requests.map(({ url }) => url), ["/signed?1", "/file?secret=1", "/signed?2"]);
+  assert.deepEqual(
+    server.requests.map(({ url }) => url),
+    ["/signed?1", "/file?secret=1", "/signed?2"],
+  );
 });
 
 test("a signal ends a read, and waiting for one", async () => {

@@ -25,7 +25,22 @@ test("expressions are integers, as in Python", () => {
 });
 
 test("nothing but arithmetic is evaluated", () => {
-  const wrong = ["i ** 2", "f(i)", "i.x", "i[0]", "'a'", "1.5", "i j", "", "1 +", "(1", "j", "1 / 2", "__proto__", "i;i"];
+  const wrong = [
+    "i ** 2",
+    "f(i)",
+    "i.x",
+    "i[0]",
+    "'a'",
+    "1.5",
+    "i j",
+    "",
+    "1 +",
+    "(1",
+    "j",
+    "1 / 2",
+    "__proto__",
+    "i;i",
+  ];
   for (const text of wrong) assert.throws(() => evaluate(text, { i: 1n }), InvalidReferencesError, text);
   assert.throws(() => evaluate("1 // (i - 1)", { i: 1n }), /divides by zero/);
   assert.throws(() => evaluate("1+".repeat(300) + "1", {}), /too long/);

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import type { FileRange, FileReader } from "../src/fileReader.js";
+import type { FileRange } from "../src/answers.js";
+import type { FileReader } from "../src/fileReader.js";
 import { DEFAULT_MERGING, planRequests, RangeMerger } from "../src/merging.js";
 
 const range = (offset: number, length: number): FileRange => ({ offset, length });
@@ -18,7 +19,13 @@ test("near and small ranges share a request", () => {
 test("neither large ranges, nor far ones, nor more than a request may have", () => {
   assert.equal(planRequests([range(0, 51), range(51, 51)], OPTIONS).length, 2);
   assert.equal(planRequests([range(0, 20), range(31, 20)], OPTIONS).length, 2);
-  assert.equal(planRequests([0, 40, 80].map((offset) => range(offset, 40)), OPTIONS).length, 2);
+  assert.equal(
+    planRequests(
+      [0, 40, 80].map((offset) => range(offset, 40)),
+      OPTIONS,
+    ).length,
+    2,
+  );
   assert.equal(planRequests([range(0, 60), range(0, 60)], OPTIONS).length, 1);
   assert.equal(planRequests([range(0, 5), range(5, 5)], { ...OPTIONS, maxMergeSize: 0 }).length, 2);
 });
@@ -29,7 +36,10 @@ test("every range lies in one request", () => {
   for (let round = 0; round < 200; round++) {
     const ranges = Array.from({ length: next(30) }, () => range(next(500), 1 + next(70)));
     const plans = planRequests(ranges, OPTIONS);
-    assert.deepEqual(plans.flatMap(({ members }) => members).sort((a, b) => a - b), [...ranges.keys()]);
+    assert.deepEqual(
+      plans.flatMap(({ members }) => members).sort((a, b) => a - b),
+      [...ranges.keys()],
+    );
     for (const { request, members } of plans) {
       for (const { offset, length } of members.map((i) => ranges[i]!)) {
         assert.ok(request.offset <= offset && offset + length <= request.offset + request.length);
@@ -67,7 +77,10 @@ test("reads of one turn are merged", async () => {
   const [reader, merged] = merger();
   const reads = [merged.read("a", range(10, 2)), merged.read("a", range(3, 1)), merged.read("b", range(0, 1))];
   reader.go();
-  assert.deepEqual((await Promise.all(reads)).map((data) => [...data]), [[10, 11], [3], [0]]);
+  assert.deepEqual(
+    (await Promise.all(reads)).map((data) => [...data]),
+    [[10, 11], [3], [0]],
+  );
   assert.deepEqual(reader.asked, [range(3, 9), range(0, 1)]);
 });
 

@@ -71,7 +71,10 @@ test("explicit references win over rules, and the first rule over the next", asy
 test("near chunks share a request", async () => {
   const refs: Record<string, unknown> = { "a/zarr.json": array([100], [1]) };
   for (let i = 0; i < 100; i++) refs[`a/c/${i}`] = ["f", 3 * i, 1];
-  assert.deepEqual(await values(store(refs), "a"), Array.from({ length: 100 }, (_, i) => DATA[3 * i]));
+  assert.deepEqual(
+    await values(store(refs), "a"),
+    Array.from({ length: 100 }, (_, i) => DATA[3 * i]),
+  );
   assert.equal(server.requests.length, 1);
   await values(store(refs, {}, { maxMergeSize: 0 }), "a");
   assert.equal(server.requests.length, 101);
@@ -95,7 +98,11 @@ test("only what is not listed is filled; what cannot be read is an error", async
 });
 
 test("a short last chunk is padded where that is beyond the array", async () => {
-  const last = (length: number) => ({ "a/zarr.json": array([5], [4]), "a/c/0": ["f", 0, 4], "a/c/1": ["f", 3998, length] });
+  const last = (length: number) => ({
+    "a/zarr.json": array([5], [4]),
+    "a/c/0": ["f", 0, 4],
+    "a/c/1": ["f", 3998, length],
+  });
   assert.deepEqual((await values(store(last(1)), "a")).at(-1), DATA[3998]);
   assert.deepEqual((await values(store(last(4)), "a")).at(-1), DATA[3998]); // the file ends two bytes later
   await assert.rejects(values(store(last(0)), "a"), ShortReadError);
@@ -108,7 +115,17 @@ test("a short last chunk is padded where that is beyond the array", async () => 
 
 test("selections take columns in their order", async () => {
   const refs = { "a/zarr.json": array([5, 3], [4, 3]), "a/c/0/0": ["f", 10, 28], "a/c/1/0": ["f", 38, 28] };
-  const made = store(refs, { selections: { a: { record_size: 7, keep: [[4, 6], [1, 2]] } } });
+  const made = store(refs, {
+    selections: {
+      a: {
+        record_size: 7,
+        keep: [
+          [4, 6],
+          [1, 2],
+        ],
+      },
+    },
+  });
   const row = (n: number) => [4, 5, 1].map((column) => DATA[10 + 7 * n + column]);
   assert.deepEqual(await values(made, "a"), [0, 1, 2, 3, 4].flatMap(row));
 });
@@ -163,7 +180,10 @@ test("items of variable length, also behind a codec that does not say how many b
   const made = store({ "a/zarr.json": array([3], [3], { ...text, codecs }), "a/c/0": chunk });
   assert.deepEqual(await values(made, "a"), ["a", "", "é".repeat(70_000)]);
   const plain = `base64:${Buffer.from(await framed.arrayBuffer()).toString("base64")}`;
-  for (const [shape, codec] of [[4, "vlen-utf8"], [3, "vlen-bytes"]] as const) {
+  for (const [shape, codec] of [
+    [4, "vlen-utf8"],
+    [3, "vlen-bytes"],
+  ] as const) {
     const meta = { ...text, codecs: [codec], data_type: codec === "vlen-bytes" ? "variable_length_bytes" : "string" };
     const wrong = store({ "a/zarr.json": array([shape], [shape], meta), "a/c/0": plain });
     if (shape === 3) assert.deepEqual(await values(wrong, "a"), items);
@@ -186,11 +206,16 @@ test("fill values keep their bits", async () => {
     const made = store({ "a/zarr.json": array([2], [2], { data_type, fill_value, codecs }) });
     assert.deepEqual(await values(made, "a"), [wanted, wanted], data_type);
   }
-  for (const [data_type, fill] of [["uint64", "18446744073709551615"], ["int64", "-9223372036854775808"]] as const) {
+  for (const [data_type, fill] of [
+    ["uint64", "18446744073709551615"],
+    ["int64", "-9223372036854775808"],
+  ] as const) {
     const text = array([1], [1], { data_type }).replace('"fill_value":9', `"fill_value":${fill}`);
     assert.deepEqual(await values(store({ "a/zarr.json": text }), "a"), [BigInt(fill)]);
   }
-  const bits = await readArray(await openArray(store({ "a/zarr.json": array([1], [1], { data_type: "float32", fill_value: "0x7fc00001" }) }), "a"));
+  const bits = await readArray(
+    await openArray(store({ "a/zarr.json": array([1], [1], { data_type: "float32", fill_value: "0x7fc00001" }) }), "a"),
+  );
   assert.equal(new Uint32Array((bits.data as Float32Array).buffer.slice(0))[0], 0x7fc00001);
 });
 
@@ -204,7 +229,10 @@ test("names that URLs change, and the array beside them", async () => {
   refs["g/zarr.json"] = GROUP;
   const made = store(refs);
   for (const [i, name] of names.entries()) assert.deepEqual(await values(made, `g/${name}`), [i + 1, 9], name);
-  assert.deepEqual(made.children("g"), names.filter((name) => !name.includes("/")));
+  assert.deepEqual(
+    made.children("g"),
+    names.filter((name) => !name.includes("/")),
+  );
   assert.deepEqual(await values(made, "aA"), [42]);
 });
 
@@ -224,17 +252,22 @@ test("axes in another order come in C order", async () => {
   const made = store({ "a/zarr.json": array([2, 3, 4], [2, 3, 4], { codecs }), "a/c/0/0/0": ["f", 0, 24] });
   // Stored axes are those of the second transposition of the first: 0, 2, 1.
   const wanted: number[] = [];
-  for (let i = 0; i < 2; i++) for (let j = 0; j < 3; j++) for (let k = 0; k < 4; k++) wanted.push(DATA[12 * i + 3 * k + j]!);
+  for (let i = 0; i < 2; i++)
+    for (let j = 0; j < 3; j++) for (let k = 0; k < 4; k++) wanted.push(DATA[12 * i + 3 * k + j]!);
   assert.deepEqual(await values(made, "a"), wanted);
   const row = await readArray(await openArray(made, "a"), [1, null, 2]);
   assert.deepEqual([row.shape, [...(row.data as Uint8Array)]], [[3], wanted.filter((_, i) => i >= 12 && i % 4 === 2)]);
 });
 
 test("zarrita's own functions work on it", async () => {
-  const made = store({ "g/zarr.json": GROUP, "g/a/zarr.json": array([4], [2], { attributes: { x: 1 } }), "g/a/c/1": ["f", 0, 2] });
+  const made = store({
+    "g/zarr.json": GROUP,
+    "g/a/zarr.json": array([4], [2], { attributes: { x: 1 } }),
+    "g/a/c/1": ["f", 0, 2],
+  });
   const opened = await open(rootOf(made).resolve("g/a"), { kind: "array" });
   assert.deepEqual(opened.attrs, { x: 1 });
-  assert.deepEqual([...(await get(opened, null)).data as Uint8Array], [9, 9, ...DATA.slice(0, 2)]);
+  assert.deepEqual([...((await get(opened, null)).data as Uint8Array)], [9, 9, ...DATA.slice(0, 2)]);
   assert.equal((await openGroup(made, "g")).kind, "group");
   assert.equal((await openNode(made, "g/a")).kind, "array");
   await assert.rejects(openGroup(made, "g/a"));
@@ -260,18 +293,24 @@ test("documents that are none, or of a newer format, are refused with the place"
     [{ version: 2, refs, gen: [{ key: "a/c/{{i}}", url: "u", dimensions: { i: {} } }] }, /dimensions\["i"\]/],
     [{ version: 2, refs, gen: [{ key: "b/c/{{i}}", url: "u", dimensions: { i: { stop: 1 } } }] }, /refs does not hold/],
     [{ version: 2, refs, gen: [{ key: "a/c", url: "u", offset: "1", dimensions: {} }] }, /both or neither/],
-    [{ version: 2, refs, gen: [{ key: "a/c", url: "u", offset: "1", length: "f()", dimensions: {} }] }, /only integers/],
+    [
+      { version: 2, refs, gen: [{ key: "a/c", url: "u", offset: "1", length: "f()", dimensions: {} }] },
+      /only integers/,
+    ],
     [{ version: 2, refs, selections: { a: { record_size: 4, keep: [[2, 5]] } } }, /selections/],
     [{ version: 2, refs, indexes: { b: { url: "u", index: "i" } } }, /refs does not hold/],
     [{ version: 2, refs, sources: { u: { size: "1" } } }, /sources/],
     [{ version: 2, refs, skipped: {} }, /expected a list/],
   ];
   for (const [document, message] of wrong) {
-    assert.throws(() => ReferenceStore.fromDocument(document), (error: Error) => {
-      assert.ok(error instanceof InvalidReferencesError, String(error));
-      assert.match(error.message, message);
-      return true;
-    });
+    assert.throws(
+      () => ReferenceStore.fromDocument(document),
+      (error: Error) => {
+        assert.ok(error instanceof InvalidReferencesError, String(error));
+        assert.match(error.message, message);
+        return true;
+      },
+    );
   }
   const nulls = { version: 1, refs, templates: null, gen: null, requires: null, format: null, unknown: 1 };
   assert.deepEqual(ReferenceStore.fromDocument(nulls).children(), ["a"]);

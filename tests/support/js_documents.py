@@ -1,6 +1,6 @@
 """Documents that the JavaScript package has to read, and what Python reads in them.
 
-Values go bit for bit into files where JavaScript has an array type for them, else as JSON in which each says
+Values are listed bit for bit where JavaScript has an array type for them, else as JSON in which each says
 what it is.
 """
 
@@ -54,9 +54,9 @@ class Documents:
         rfs = generate_rfs(self.url(path.name), local_hdf5_path=path, **options)
         self.add(name, rfs, suffix=suffix)
 
-    def write(self) -> None:
-        """Write the list."""
-        (self.folder / "documents.json").write_text(json.dumps(self.listed))
+    def write(self, name: str = "documents.json") -> None:
+        """Write the list of what was added so far."""
+        (self.folder / name).write_text(json.dumps(self.listed))
 
     def _array(self, array: zarr.Array[Any]) -> dict[str, Any]:
         listed: dict[str, Any] = {"shape": list(array.shape)}
@@ -68,9 +68,7 @@ class Documents:
         values = np.asarray(array[...])
         if values.dtype.kind not in "biufmM":
             return {**listed, "values": [_value(item, values.dtype) for item in values.reshape(-1).tolist()]}
-        name = f"values-{len(list(self.folder.glob('values-*')))}.bin"
-        (self.folder / name).write_bytes(_raw(values))
-        return {**listed, "file": self.url(name)}
+        return {**listed, "raw": base64.b64encode(_raw(values)).decode()}
 
     def add_tiff(self, name: str) -> None:
         """Make references for a file in the folder and list what they hold."""

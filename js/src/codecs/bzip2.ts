@@ -23,7 +23,8 @@ export const bzip2: Decode = (data, _, expected) => {
       if (mark !== BLOCK) throw new DamagedSourceError("its bzip2 stream is damaged");
       const start = output.length;
       addRuns(readBlock(bits, level * 100_000), output);
-      if (blockCrc(output.whole().subarray(start)) !== crc) throw new DamagedSourceError("a bzip2 block has another CRC");
+      if (blockCrc(output.whole().subarray(start)) !== crc)
+        throw new DamagedSourceError("a bzip2 block has another CRC");
     }
     bits.alignToByte();
   } while (!bits.isAtEnd);

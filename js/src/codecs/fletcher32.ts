@@ -21,7 +21,7 @@ export function checksum(data: Uint8Array): number {
   let first = 0;
   let second = 0;
   const words = data.length >> 1;
-  for (let i = 0; i < words; ) {
+  for (let i = 0; i < words;) {
     for (const end = Math.min(words, i + 360); i < end; i++) {
       first += (data[2 * i]! << 8) | data[2 * i + 1]!;
       second += first;

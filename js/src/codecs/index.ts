@@ -51,7 +51,8 @@ export async function decodeBytes(
     try {
       bytes = await decode(bytes, codec.configuration, expected);
     } catch (error) {
-      if (error instanceof DamagedSourceError) error.message = `the chunk is damaged: codec ${codec.name}: ${error.message}`;
+      if (error instanceof DamagedSourceError)
+        error.message = `the chunk is damaged: codec ${codec.name}: ${error.message}`;
       if (error instanceof ShadowzarrError) throw error;
       const message = `the chunk does not decode: codec ${codec.name}: ${error instanceof Error ? error.message : error}`;
       throw new DamagedSourceError(message, { cause: error });

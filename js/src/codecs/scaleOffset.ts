@@ -12,7 +12,8 @@ const FILL = 8; // where it is in the filter's values
 /** Undo scale-offset, given the filter's client data values. */
 export function scaleOffset(data: Uint8Array, values: readonly number[], expected: Expected): Uint8Array {
   const [, , count = 0, kind = -1, size = 0, , order = 0, hasFill = 0] = values;
-  if (kind !== 0) throw new UnsupportedError("scale-offset of floating-point numbers has no decoder in JavaScript here");
+  if (kind !== 0)
+    throw new UnsupportedError("scale-offset of floating-point numbers has no decoder in JavaScript here");
   if (![1, 2, 4, 8].includes(size) || values.length < FILL) {
     throw new InvalidReferencesError(`scale-offset of integers of ${size} bytes`);
   }

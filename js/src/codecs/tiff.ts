@@ -26,7 +26,8 @@ export const packbits: Decode = (data, _, expected) => {
 
 /** Codes of 9 to 12 bits, the highest bit first; they grow one code early. */
 export const lzw: Decode = (data, _, expected) => {
-  if (data[0] === 0 && data[1]! & 1) throw new DamagedSourceError("its LZW stream is of an old kind (lowest bit first)");
+  if (data[0] === 0 && data[1]! & 1)
+    throw new DamagedSourceError("its LZW stream is of an old kind (lowest bit first)");
   const output = new Output(expected);
   // A code stands for bytes that were written before: where they start, and how many there are.
   const starts = new Uint32Array(MOST_CODES);

@@ -14,9 +14,10 @@ export function unzstd(data: Uint8Array, expected: Expected): Uint8Array {
   let result: Uint8Array;
   try {
     // A buffer for the result keeps a damaged frame from taking all memory.
-    result = expected.nbytes !== undefined && announced === expected.nbytes
-      ? decompress(data, new Uint8Array(announced))
-      : decompress(data);
+    result =
+      expected.nbytes !== undefined && announced === expected.nbytes
+        ? decompress(data, new Uint8Array(announced))
+        : decompress(data);
   } catch (error) {
     throw new DamagedSourceError(`its zstd frame is damaged: ${(error as Error).message}`, { cause: error });
   }
