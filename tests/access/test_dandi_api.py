@@ -326,3 +326,16 @@ def test_the_public_archives_are_asked_at_most_so_often(monkeypatch):
     dandi_api._limit_rate("http://127.0.0.1:8000/api/")
     dandi_api._limit_rate("https://notdandiarchive.org/api/")
     assert slept == []
+
+
+def test_certificates_are_read_once(monkeypatch):
+    """Whatever number of clients there are: a run over many dandisets opens one or two for each."""
+    from shadowzarr.access import dandi_api
+
+    dandi_api._tls_context.cache_clear()
+    made = []
+    real = dandi_api.httpx.create_ssl_context
+    monkeypatch.setattr(dandi_api.httpx, "create_ssl_context", lambda: made.append(1) or real())
+    for _ in range(3):
+        DandiArchive("https://archive.test/api").close()
+    assert made == [1]
