@@ -133,6 +133,9 @@ def make_hdf5(folder: Path) -> Iterator[tuple[str, str, dict[str, Any]]]:
         made = file.create_dataset("triples", (50,), triples, chunks=(20,), shuffle=True, compression="gzip")
         made[...] = rng.normal(size=(50, 3))
         file.create_dataset("noise", data=rng.integers(0, 255, 5000, "u1"), chunks=(3000,), compression="lzf")
+        if "zstd" in file:
+            large = np.repeat(ramp.astype("<i4"), 200)
+            file.create_dataset("zstd_large", data=large, chunks=(100_000,), **dict(_filters())["zstd"])
     yield "filters", ".json", {}
     with h5py.File(folder / "layouts.h5", "w") as file:
         file["slabs"] = rng.normal(size=(1003, 7))

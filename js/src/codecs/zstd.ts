@@ -1,11 +1,27 @@
-// Zstandard (RFC 8878), by fzstd.
+// Zstandard (RFC 8878): small frames by fzstd, which is small itself; large ones by numcodecs (WebAssembly), which is
+// five times as fast and 240 KB to load.
 
 import { decompress } from "fzstd";
 
 import { DamagedSourceError } from "../errors.js";
 import { refuseMore, type Decode, type Expected } from "./decoder.js";
 
-export const zstd: Decode = (data, _, expected) => unzstd(data, expected);
+const LARGE = 256 * 1024;
+
+export const zstd: Decode = async (data, _, expected) => {
+  const announced = contentSize(data);
+  if (announced === undefined || announced < LARGE) return unzstd(data, expected);
+  refuseMore(announced, expected);
+  const { default: Zstd } = await import("numcodecs/zstd");
+  let result: Uint8Array;
+  try {
+    result = await Zstd.fromConfig({}).decode(data);
+  } catch (error) {
+    throw new DamagedSourceError(`its zstd frame is damaged: ${messageOf(error)}`, { cause: error });
+  }
+  refuseMore(result.length, expected);
+  return result;
+};
 
 /** Undo Zstandard. */
 export function unzstd(data: Uint8Array, expected: Expected): Uint8Array {
@@ -19,7 +35,7 @@ export function unzstd(data: Uint8Array, expected: Expected): Uint8Array {
         ? decompress(data, new Uint8Array(announced))
         : decompress(data);
   } catch (error) {
-    throw new DamagedSourceError(`its zstd frame is damaged: ${(error as Error).message}`, { cause: error });
+    throw new DamagedSourceError(`its zstd frame is damaged: ${messageOf(error)}`, { cause: error });
   }
   refuseMore(result.length, expected);
   return result;
@@ -40,4 +56,8 @@ function contentSize(data: Uint8Array): number | undefined {
   if (flag === 0) return data[at]!;
   if (flag === 1) return view.getUint16(at, true) + 256;
   return flag === 2 ? view.getUint32(at, true) : Number(view.getBigUint64(at, true));
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
