@@ -2,8 +2,8 @@
 
 Zarr v3 allows names of others in a metadata document ("Extension points"); readers that do not know one with
 ``"must_understand": false`` pass over it, as zarr-python does, so that attributes are those of the file
-and nothing else. zarr-python writes a group's metadata anew, without it, when the group's own attributes are
-changed.
+and nothing else. zarr-python keeps it when the group's attributes are changed, and drops it when the group is
+made anew.
 """
 
 from __future__ import annotations
