@@ -172,10 +172,13 @@ def _locate(
 
     places: list[tuple[str, int, int]] = [("", 0, 0)] * len(pages.files)
     types: set[np.dtype[Any]] = set()
-    for file in np.unique(pages.files).tolist():
-        path = pages.paths[file]
+    order = np.argsort(pages.files, kind="stable")
+    for frames in np.split(order, np.flatnonzero(np.diff(pages.files[order])) + 1):
+        if not len(frames):
+            continue
+        path = pages.paths[int(pages.files[frames[0]])]
         with tifffile.TiffFile(path, _multifile=False) as tif:
-            for at in np.flatnonzero(pages.files == file).tolist():
+            for at in frames.tolist():
                 page: Any = tif.pages[int(pages.numbers[at])]
                 offset, nbytes = _piece(page.aspage(), shape, Path(path).name)
                 places[at] = (files.place(path, offset + nbytes), offset, nbytes)

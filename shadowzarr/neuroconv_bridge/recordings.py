@@ -39,9 +39,12 @@ def _segment_array(segment: Any, url_for: UrlFor | None) -> VirtualArray:
     from spikeinterface.core.binaryrecordingextractor import BinaryRecordingSegment
     from spikeinterface.core.channelslice import ChannelSliceRecordingSegment
     from spikeinterface.core.frameslicerecording import FrameSliceRecordingSegment
+    from spikeinterface.core.segmentutils import ProxyAppendRecordingSegment
     from spikeinterface.extractors.neoextractors.neobaseextractor import NeoRecordingSegment
 
     kind = type(segment)
+    if kind is ProxyAppendRecordingSegment:
+        return _segment_array(segment.parent_segment, url_for)
     if kind is ChannelSliceRecordingSegment:
         columns = np.asarray(segment._parent_channel_indices)
         whole = _segment_array(segment._parent_recording_segment, url_for)

@@ -110,7 +110,7 @@ def _iterators(nwbfile: Any) -> Iterator[tuple[str, Any, Callable[[Any], Any]]]:
             value = value.data
         return value
 
-    for each in nwbfile.objects.values():
+    for each in nwbfile.all_children():  # `objects` keeps what it found when it was first asked
         place = _place(each)
         if isinstance(each, Data):
             yield place, inner(each.data), partial(_replace_data, each)

@@ -87,6 +87,8 @@ def write_structure(nwbfile: Any, name: str) -> Structure:
             nodes[folder] = json.loads(data)
         elif parse_chunk_key(key) is not None:
             chunks[key] = data
+        else:
+            raise UsageError(f"hdmf-zarr wrote {key!r} for {nwbfile.name!r}, which is no chunk of an array")
     return Structure(dict(sorted(nodes.items())), chunks, virtual)
 
 

@@ -80,7 +80,7 @@ def test_it_equals_the_conversion_of_neuroconv(name, tmp_path, request):
     make().run_conversion(nwbfile_path=tmp_path / "copied.nwb", metadata=metadata)
     nwbfile = make().create_nwbfile(metadata=metadata)
     done = virtualize(nwbfile)
-    assert (len(done.virtual), done.left) == (1, {})
+    assert (len(done.virtual), done.left) == (2 if "segments" in name else 1, {})
     write_virtual_nwb(nwbfile, tmp_path / "session.nwb.shadowzarr")
     assert_same(tmp_path / "session.nwb.shadowzarr", tmp_path / "copied.nwb")
     sources = list(load_rfs(tmp_path / "session.nwb.shadowzarr")["sources"])
@@ -148,15 +148,16 @@ def test_two_interfaces_in_one_file_and_what_was_virtual_before(tmp_path):
     hand.spikeglx(tmp_path / "run_g0")
     probe = SpikeGLXRecordingInterface(folder_path=tmp_path / "run_g0", stream_id="imec0.ap")
     paths = imaging.tiff_stack(tmp_path / "images")
-    nwbfile = probe.create_nwbfile(metadata=metadata_of(probe))
+    nwbfile = probe.create_nwbfile(metadata=metadata_of(probe), stub_test=True)
+    assert list(virtualize(nwbfile).virtual) == ["ElectricalSeriesAPImec0.data"]
     scope = TiffImagingInterface(file_paths=paths, sampling_frequency=30.0)
     scope.add_to_nwbfile(nwbfile, metadata=metadata_of(scope))
     array = VirtualArray.contiguous(paths[0], shape=[10], dtype="u1")
     nwbfile.add_acquisition(pynwb.TimeSeries(name="own", data=array.placeholder(), rate=1.0, unit="V"))
-    assert len(virtualize(nwbfile).virtual) == 2
+    assert list(virtualize(nwbfile).virtual) == ["MicroscopySeries.data"]
     write_virtual_nwb(nwbfile, tmp_path / "out")
     found = read_nwb(tmp_path / "out").acquisition
-    assert (found["ElectricalSeriesAPImec0"].data[:] == hand.signal(300, 385)[:, :384]).all()
+    assert (found["ElectricalSeriesAPImec0"].data[:] == hand.signal(300, 385)[:100, :384]).all()
     assert (found["MicroscopySeries"].data[:] == imaging.images().transpose(0, 2, 1)).all()
     assert found["own"].data[:].tobytes() == paths[0].read_bytes()[:10]
 

@@ -79,6 +79,9 @@ STREAM = {"stream_id": "imec0.ap"}
 
 CONVERTED: dict[str, Make] = {
     "SpikeGLX, AP band": _of("SpikeGLXRecordingInterface", hand.spikeglx, "folder_path", **STREAM),
+    "Open Ephys, two segments": _of(
+        "OpenEphysRecordingInterface", hand.open_ephys_binary, "folder_path", w_recordings=2
+    ),
     "SpikeGLX, NIDQ": _of("SpikeGLXNIDQInterface", hand.spikeglx, "folder_path", w_nidq=True),
     "Open Ephys, binary": _of("OpenEphysRecordingInterface", hand.open_ephys_binary, "folder_path"),
     "Open Ephys, legacy": _of("OpenEphysLegacyRecordingInterface", hand.open_ephys_legacy, "folder_path"),
