@@ -65,7 +65,8 @@ def write_structure(nwbfile: Any, name: str) -> Structure:
     Raises
     ------
     UsageError
-        When hdmf-zarr cannot write it, as one that was written to another place.
+        When hdmf-zarr cannot write it, as one that was written to another place, or writes data under
+        another name.
     """
     content: dict[str, Buffer] = {}
     store = _NamedStore(name)
@@ -89,6 +90,11 @@ def write_structure(nwbfile: Any, name: str) -> Structure:
             chunks[key] = data
         else:
             raise UsageError(f"hdmf-zarr wrote {key!r} for {nwbfile.name!r}, which is no chunk of an array")
+    lost = next((path for path in virtual if path not in nodes), None)
+    if lost is not None:  # zarr takes a backslash in a name for a slash
+        raise UsageError(
+            f"hdmf-zarr wrote {lost!r} of {nwbfile.name!r} under another name; give it a plain one"
+        )
     return Structure(dict(sorted(nodes.items())), chunks, virtual)
 
 

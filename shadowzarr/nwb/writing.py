@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._optional import require, require_installed
+from ..access.locations import is_remote, without_query
 from ..builder import RfsBuilder
 from ..errors import UsageError
 from ..refs.chunk_key import parse_chunk_key
@@ -50,8 +51,8 @@ def write_virtual_nwb(nwbfile: Any, path: str | os.PathLike[str], *, inline_limi
     Raises
     ------
     UsageError
-        When it is no ``NWBFile``, pynwb or hdmf-zarr refuse it, or NWB wants other numbers than a
-        placeholder's files hold, as 64-bit timestamps, which references cannot make of them.
+        When it is no ``NWBFile``, the path is a URL, pynwb or hdmf-zarr refuse the file, or NWB wants other
+        numbers than a placeholder's files hold, as 64-bit timestamps, which references cannot make of them.
     OutputError
         When the place cannot be written, or holds something else than references.
     MissingDependencyError
@@ -61,6 +62,8 @@ def write_virtual_nwb(nwbfile: Any, path: str | os.PathLike[str], *, inline_limi
     pynwb = require("pynwb", extra="nwb")
     if not isinstance(nwbfile, pynwb.NWBFile):
         raise UsageError(f"write_virtual_nwb writes a pynwb.NWBFile, found a {type(nwbfile).__name__}")
+    if is_remote(os.fspath(path)):
+        raise UsageError(f"write_virtual_nwb writes to disk; {without_query(os.fspath(path))} is a URL")
     target = Path(path)
     check_replaceable(target)
     from .structure import write_structure

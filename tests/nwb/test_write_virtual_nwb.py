@@ -169,6 +169,27 @@ def test_numbers_that_nwb_would_convert_are_refused_and_nothing_is_written(tmp_p
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.parametrize("name", ["ü #?", "c", "{x}%41"])
+def test_names_that_need_care(name, tmp_path):
+    sources, nwbfile = Sources(tmp_path), empty_nwb()
+    data = sources.put("x", (40, 3), "<i2")
+    nwbfile.add_acquisition(pynwb.TimeSeries(name=name, data=data, rate=1.0, unit="V"))
+    write_virtual_nwb(nwbfile, tmp_path / "out")
+    assert read_nwb(tmp_path / "out").acquisition[name].data[:].tolist() == sources.values["x"].tolist()
+
+
+@pytest.mark.parametrize(("name", "reason"), [("a\\b", "under another name"), ("..", "invalid")])
+def test_names_that_zarr_has_not_are_refused(name, reason, tmp_path):
+    sources, nwbfile = Sources(tmp_path), empty_nwb()
+    data = sources.put("x", (40, 3), "<i2")
+    nwbfile.add_acquisition(pynwb.TimeSeries(name=name, data=data, rate=1.0, unit="V"))
+    with pytest.raises(UsageError, match=reason):
+        write_virtual_nwb(nwbfile, tmp_path / "out")
+    with pytest.raises(UsageError, match="writes to disk; s3://bucket/x is a URL"):
+        write_virtual_nwb(nwbfile, "s3://bucket/x")
+    assert [each.name for each in tmp_path.iterdir()] == ["x.raw"]
+
+
 def test_what_cannot_be_written_leaves_what_is_there(tmp_path, monkeypatch):
     nwbfile, values = every_type(tmp_path)
     with pytest.raises(UsageError, match=r"writes a pynwb\.NWBFile, found a dict"):
