@@ -91,7 +91,7 @@ class IcechunkSection(RepositoriesSection):
 
 
 class MaterializeSection(Section):
-    """Ordinary Zarr stores of chosen assets. Comes with a later version; not done by this one."""
+    """Ordinary Zarr stores of chosen assets. Not done by this flow: the flow materialize_assets does it."""
 
     enabled: bool = Field(default=True, description="Whether the section applies.")
     folder: Annotated[str, StringConstraints(min_length=1)] = Field(
@@ -188,7 +188,8 @@ class IndexDandisetsConfig(FlowConfig):
         "out.",
     )
     materialize: MaterializeSection | None = Field(
-        default=None, description="Ordinary Zarr stores of chosen assets (a later version)."
+        default=None,
+        description="Ordinary Zarr stores of chosen assets; not done here: materialize_assets does it.",
     )
 
     @model_validator(mode="after")
@@ -207,8 +208,8 @@ class IndexDandisetsConfig(FlowConfig):
     def warnings(self) -> list[str]:
         """What is asked for and not done by this version, and the like."""
         found = [
-            f"the section {name}: is accepted, but that step comes with a later version: it is NOT done"
-            for name, section in (("materialize", self.materialize),)
+            f"the section {name}: is accepted, but NOT done by this flow: run the flow {flow} after it"
+            for name, flow, section in (("materialize", "materialize_assets", self.materialize),)
             if section is not None and section.enabled
         ]
         if self.verification.mode == "none":
