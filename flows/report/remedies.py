@@ -82,6 +82,10 @@ _REMEDIES = {
         "Holds something that cannot be represented",
         'Set references.on_unsupported to "copy" or "skip", so that the rest of the file is indexed.',
     ),
+    "UnsupportedNodesError": Remedy(
+        "Has names that no ordinary store can have",
+        "Read it by its references; a store with such names cannot be written.",
+    ),
     "InvalidReferencesError": Remedy(
         "The references cannot be read back",
         "This is a mistake of shadowzarr. Please report it with the asset's id and the message.",

@@ -17,7 +17,8 @@ NOW = datetime(2026, 3, 20, tzinfo=UTC)
 OF_THE_FILE = {
     *("SourceError", "UnknownFormatError", "NotHDF5Error", "NotTIFFError", "DamagedSourceError"),
     *("ChildFailedError", "ChildCrashedError", "ChildTimedOutError", "ChildOutOfMemoryError"),
-    *("UnsupportedError", "InvalidReferencesError", "ReferencesDifferError", "ForeignJobError"),
+    *("UnsupportedError", "UnsupportedNodesError"),
+    *("InvalidReferencesError", "ReferencesDifferError", "ForeignJobError"),
 }
 """Everything else is about servers, keys, the machine, or a file that was replaced meanwhile."""
 
