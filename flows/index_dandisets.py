@@ -154,6 +154,7 @@ def index_planned(
             stop_on_error=request.stop_on_error,
             per_host=request.limits.assets_of_a_host,
             time_budget=TimeBudget(log.plan, request.budget),
+            resting=workshop.resting,
         )
 
 

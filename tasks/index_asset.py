@@ -18,4 +18,5 @@ def index_asset(
     workshop: stages.Workshop, work: AssetWork, twin: Path | None = None
 ) -> stages.Done[IndexResult]:
     """Index one asset in a child process."""
-    return stages.index(workshop, work, twin)
+    with workshop.resting.trying(work):
+        return stages.index(workshop, work, twin)

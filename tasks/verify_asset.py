@@ -14,4 +14,5 @@ from .retrying import policy
 @task(name="verify", task_run_name="verify-{work.asset.path}", **policy())
 def verify_asset(workshop: stages.Workshop, work: AssetWork) -> stages.Done[VerificationSummary]:
     """Verify one asset in a child process."""
-    return stages.verify(workshop, work)
+    with workshop.resting.trying(work):
+        return stages.verify(workshop, work)

@@ -21,6 +21,7 @@ from .budget import TimeBudget
 from .layout import ListedRecord
 from .plan import AssetWork
 from .records import IndexRecord, Stage
+from .resting import Resting
 from .stages import AssetResults, Workshop
 from .waiting import Waiting
 
@@ -81,6 +82,7 @@ def run_assets(
     stop_on_error: bool = False,
     per_host: int | None = None,
     time_budget: TimeBudget | None = None,
+    resting: Resting | None = None,
 ) -> Iterator[IndexRecord]:
     """Take assets through their stages and give each one's record as it ends.
 
@@ -101,12 +103,16 @@ def run_assets(
         Assets of one host in flight at once; those of others go before what waits for it.
     time_budget : TimeBudget, optional
         Start no further asset when its time is over.
+    resting : Resting, optional
+        Assets between two tries, which take no place in the window; no more than that has places.
     """
+    if resting is None:  # one that is empty is false
+        resting = Resting()
     waiting = Waiting(work, per_host=per_host)
-    run = _Window(runner, dict(twins or {}), record_path, waiting)
+    run = _Window(runner, dict(twins or {}), record_path, waiting, resting)
     stopped = False
     while True:
-        while not stopped and run.in_flight < window:
+        while not stopped and run.in_flight - min(len(resting), window) < window:
             following = waiting.take()
             if following is None:
                 break
@@ -139,13 +145,16 @@ class _Window:
         twins: dict[BlobKey, PurePath],
         record_path: Callable[[AssetWork, IndexRecord], PurePath],
         waiting: Waiting,
+        resting: Resting,
     ) -> None:
         self.in_flight = 0
         self._waiting = waiting
+        self._resting = resting
         self._runner = runner
         self._twins = twins
         self._record_path = record_path
-        self._ended: queue.SimpleQueue[tuple[_InFlight, StageEnd]] = queue.SimpleQueue()
+        self._ended: queue.SimpleQueue[tuple[_InFlight, StageEnd] | None] = queue.SimpleQueue()
+        resting.listen(lambda: self._ended.put(None))
         self._same_blob: dict[BlobKey, deque[AssetWork]] = {}
 
     def enter(self, work: AssetWork) -> None:
@@ -161,8 +170,15 @@ class _Window:
         self._submit(_InFlight(work), "index", "index", (work, self._twins.get(key)))
 
     def next_ended(self) -> IndexRecord | None:
-        """Wait for a stage to end and start the next; gives the record when it was the last."""
-        asset, end = self._ended.get()
+        """Wait for a stage to end and start the next; gives the record when it was the last.
+
+        Or for an asset to rest, so that another may be begun.
+        """
+        event = self._ended.get()
+        if event is None:
+            return None
+        asset, end = event
+        self._resting.ended(asset.work)
         is_last = asset.stage == "record" or (asset.stage == "publish" and end.error is None)
         if is_last:
             return self._leave(asset, end)

@@ -44,6 +44,7 @@ from .records import (
     VerificationSummary,
 )
 from .redo import is_permanent
+from .resting import Resting
 
 _QUERY = re.compile(r"""(https?://[^\s?'"]+)\?[^\s'"]*""")
 """Foreign errors quote URLs whole, and a query may hold a signature."""
@@ -94,6 +95,7 @@ class Workshop:
         self.news = news
         self.requests = requests
         self.admission: Admission = admission or (lambda work: contextlib.nullcontext())
+        self.resting = Resting()
         self._gate = PublicationGate()
 
     def publication(self) -> AbstractContextManager[None]:

@@ -1,5 +1,6 @@
 """The window with stages that are only pretended: order, bounds, failures, and assets of one blob."""
 
+import contextlib
 import threading
 from collections import Counter
 from dataclasses import replace
@@ -12,6 +13,7 @@ from shadowzarr.catalog.jobs import IndexResult
 from shadowzarr.catalog.layout import ListedRecord
 from shadowzarr.catalog.plan import AssetWork, record_key
 from shadowzarr.catalog.records import RecordCounts, SkippedObject, StageTime, VerificationSummary
+from shadowzarr.catalog.resting import Resting
 from shadowzarr.catalog.stages import Done, Published, failure_record, success_record
 from shadowzarr.errors import NotHDF5Error, OutputError, ReferencesDifferError, TransientReadError
 
@@ -251,3 +253,50 @@ def test_when_the_time_is_over_what_waits_is_left(works):
     records = run(every, Pretended(), window=4, per_host=1, time_budget=budget)
     assert sorted(record.path for record in records) == ["a", "d"]
     assert sorted(budget.left) == ["b", "c"]
+
+
+class Retrying(HeldUp):
+    """Tries the assets that it holds up again, after each has failed once."""
+
+    def __init__(self, paths, others, resting):
+        super().__init__("", others)
+        self._paths, self._resting = paths, resting
+
+    def _run(self, stage, arguments):
+        path = arguments[0].asset.path
+        if stage == "index" and path in self._paths:
+            with contextlib.suppress(TransientReadError), self._resting.trying(arguments[0]):
+                raise TransientReadError("try again")
+            for _ in range(self._needed):
+                self._others.acquire()
+            with self._resting.trying(arguments[0]):
+                return super()._run(stage, arguments)
+        return super()._run(stage, arguments)
+
+
+def test_assets_between_two_tries_keep_nobody_from_being_begun(works):
+    resting = Resting()
+    runner = Retrying("ab", 2, resting)
+    ended = [record.path for record in run(works(*"abcdef"), runner, window=2, resting=resting)]
+    assert set(ended[:4]) == set("cdef")
+    assert set(ended[4:]) == set("ab")
+    assert len(resting) == 0
+    assert runner.most <= 4
+
+
+def test_a_slow_asset_keeps_only_its_own_place(works):
+    ended = [record.path for record in run(works(*"abcde"), HeldUp("a", 4), window=2)]
+    assert ended[-1] == "a"
+    assert sorted(ended[:-1]) == list("bcde")
+
+
+def test_only_errors_that_may_pass_make_an_asset_rest(works):
+    (work,), resting, told = works("a"), Resting(), []
+    resting.listen(lambda: told.append(len(resting)))
+    for error, count in ((NotHDF5Error("no"), 0), (TransientReadError("busy"), 1)):
+        with contextlib.suppress(NotHDF5Error, TransientReadError), resting.trying(work):
+            raise error
+        assert len(resting) == count
+    assert told == [1]
+    with resting.trying(work):
+        assert len(resting) == 0
