@@ -177,12 +177,15 @@ def _locate(
         if not len(frames):
             continue
         path = pages.paths[int(pages.files[frames[0]])]
+        pieces = []
         with tifffile.TiffFile(path, _multifile=False) as tif:
-            for at in frames.tolist():
-                page: Any = tif.pages[int(pages.numbers[at])]
-                offset, nbytes = _piece(page.aspage(), shape, Path(path).name)
-                places[at] = (files.place(path, offset + nbytes), offset, nbytes)
+            for number in pages.numbers[frames].tolist():
+                page: Any = tif.pages[number].aspage()
+                pieces.append(_piece(page, shape, Path(path).name))
                 types.add(page.dtype.newbyteorder(tif.byteorder))
+        url = files.place(path, max(offset + nbytes for offset, nbytes in pieces))
+        for at, (offset, nbytes) in zip(frames.tolist(), pieces, strict=True):
+            places[at] = (url, offset, nbytes)
     if len(types) != 1:
         raise NotVirtualizable(f"its pages are of {len(types)} data types")
     return places, types.pop()
