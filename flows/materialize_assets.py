@@ -12,6 +12,7 @@ from typing import Any
 from prefect import flow
 from prefect.artifacts import create_markdown_artifact
 from prefect.client.schemas.objects import State
+from prefect.runtime import flow_run
 from prefect.states import Completed
 from prefect.task_runners import ThreadPoolTaskRunner
 
@@ -31,8 +32,10 @@ from shadowzarr.catalog.materialize_run import (
 from shadowzarr.catalog.request import SPARE_ASSETS
 from tasks.materialize_references import materialize_references
 
+from .crash_hook import RUNNING, tell_crashed
 from .materialize_config import MaterializeAssetsConfig
 from .materialize_text import markdown_materialized, record_line
+from .notify import Notifier
 from .task_runner import TaskRunner
 
 THREADS = 300
@@ -41,7 +44,7 @@ THREADS = 300
 RUNNER: Any = ThreadPoolTaskRunner(max_workers=THREADS)
 
 
-@flow(name="materialize-assets", task_runner=RUNNER, persist_result=False)
+@flow(name="materialize-assets", task_runner=RUNNER, persist_result=False, on_crashed=[tell_crashed])
 def materialize_assets(config: MaterializeAssetsConfig) -> State[Any]:
     """Materialize assets; the result of the completed state is a `MaterializeSummary`.
 
@@ -52,6 +55,19 @@ def materialize_assets(config: MaterializeAssetsConfig) -> State[Any]:
     ShadowzarrError
         When the run as a whole is impossible.
     """
+    notifier = Notifier(config.notify, flow=config.flow, configuration=config.source)
+    RUNNING[flow_run.id] = notifier
+    with notifier.watching():
+        summary = _materialize_all(config)
+    name = "CompletedWithFailures" if summary.failures else "Completed"
+    message = f"{len(summary.failures)} of {len(summary.records)} assets failed"
+    lines = [record_line(record) for record in summary.failures]
+    notifier.tell(f"{message}.", exit_code=summary.exit_code, outcomes=summary.counts, failures=lines)
+    return Completed(name=name, message=message, data=summary)
+
+
+def _materialize_all(config: MaterializeAssetsConfig) -> MaterializeSummary:
+    """Materialize what is planned, and write down what was done."""
     started, target = utc_now(), config.target
     summary = MaterializeSummary(plan_materialize(config.origin, target, config.rules, config.options))
     with (
@@ -73,6 +89,4 @@ def materialize_assets(config: MaterializeAssetsConfig) -> State[Any]:
                     print(record_line(ended.record), file=sys.stderr, flush=True)
         write_summary(summary, target, started=started)
     create_markdown_artifact(markdown_materialized(summary), key="materialize-assets-summary")
-    name = "CompletedWithFailures" if summary.failures else "Completed"
-    message = f"{len(summary.failures)} of {len(summary.records)} assets failed"
-    return Completed(name=name, message=message, data=summary)
+    return summary

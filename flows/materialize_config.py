@@ -12,6 +12,7 @@ from shadowzarr.catalog.materialize_plan import MaterializeOptions, MaterializeR
 
 from .archive_section import ArchiveSection, archive_section
 from .flow_config import FlowConfig
+from .notify_section import NotifySection
 from .output_section import PlaceSection, are_nested, output_section
 from .run_section import RunSection
 from .sources import Globs
@@ -75,6 +76,10 @@ class MaterializeAssetsConfig(FlowConfig):
     )
     run: MaterializeRunSection = Field(
         default_factory=MaterializeRunSection, description="How much of the machine the run may use."
+    )
+
+    notify: NotifySection | None = Field(
+        default=None, description="Who is told how a run ended; nobody when left out."
     )
 
     @model_validator(mode="after")
