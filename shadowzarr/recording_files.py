@@ -92,6 +92,8 @@ def recording_at(place: Path) -> RecordingFiles | None:
     """
     if place.is_dir():
         return folder_recording(place, _names(place))
+    if not place.name.lower().endswith(FIRST_FILES) and not place.with_name(f"{place.name}.ent").exists():
+        return None
     folder = place.parent
     return next((each for each in file_recordings(folder, _names(folder)) if each.place == place), None)
 

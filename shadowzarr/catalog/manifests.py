@@ -8,7 +8,8 @@ from __future__ import annotations
 import csv
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
@@ -18,6 +19,7 @@ from ..access.locations import canonical, is_remote, is_signed, without_query
 from ..access.range_reader import default_reader
 from ..access.source_identity import quoted
 from ..errors import ShadowzarrError, UsageError
+from ..recording_files import recording_at
 from ..store.places import folder_of, resolve
 from .assets import CatalogAsset
 from .file_assets import FoundFile, file_assets
@@ -193,7 +195,11 @@ def _found(entry: ManifestEntry, folder: str) -> FoundFile:
             "give the URL without"
         )
     size = int(entry.size) if entry.size else None
-    return FoundFile(entry.name or _default_name(place, folder), place, place, size, quoted(entry.etag))
+    found = FoundFile(entry.name or _default_name(place, folder), place, place, size, quoted(entry.etag))
+    recording = None if is_remote(place) or not Path(place).exists() else recording_at(Path(place))
+    if recording is None:
+        return found
+    return replace(found, kind="recording", parts=tuple(map(str, recording.parts)))
 
 
 def _default_name(place: str, folder: str) -> str:

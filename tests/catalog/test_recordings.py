@@ -14,7 +14,7 @@ from shadowzarr.catalog.folders import list_folder
 from shadowzarr.catalog.index_run import index_dandisets
 from shadowzarr.catalog.plan import SelectionRules
 from shadowzarr.catalog.records import read_record
-from shadowzarr.catalog.request import FILE_INCLUDE, FolderRequest, IndexRequest
+from shadowzarr.catalog.request import FILE_INCLUDE, FolderRequest, IndexRequest, ManifestRequest
 from shadowzarr.store.load_rfs import load_rfs
 from shadowzarr.testing import RangeServer
 from shadowzarr.verify import verify_rfs
@@ -122,6 +122,21 @@ def test_patterns_choose_recordings_as_they_choose_files(folder, request_of, poo
     assert {(each.path, each.reason) for each in summary.skipped} == {
         (path, "excluded") for path in ("mouse 1/oe", "mouse 1/run_g0", "nlx")
     }
+
+
+def test_a_list_names_recordings_by_their_folder_or_first_file(folder, request_of, pool, tmp_path):
+    (folder / "list.txt").write_text("mouse 1/run_g0\nsingle/a.vhdr\nnlx/more/a.h5\n")
+    request = IndexRequest(
+        ArchiveAddress("http://127.0.0.1:1/api"),
+        (),
+        tmp_path / "out",
+        manifests=(ManifestRequest("list", str(folder / "list.txt")),),
+        concurrency=1,
+        timeout=60.0,
+    )
+    summary = index_dandisets(request, pool=pool)
+    assert (summary.exit_code, summary.outcome_counts) == (0, {"indexed": 3})
+    assert all(record.verification.equal for record in summary.records)
 
 
 def test_a_broken_recording_fails_alone(folder, request_of, pool):
