@@ -17,7 +17,9 @@ from shadowzarr.catalog.index_run import index_dandisets
 from shadowzarr.catalog.jobs import VerificationOptions
 from shadowzarr.catalog.layout import OutputLayout, layout_at
 from shadowzarr.catalog.output_checks import CheckBench, check_output, list_outputs
+from shadowzarr.catalog.plan import SelectionRules
 from shadowzarr.catalog.redo import RedoRules
+from shadowzarr.catalog.request import DandisetRequest
 from shadowzarr.catalog.tables.query import ask
 from shadowzarr.store.open_rfs import open_rfs
 from shadowzarr.testing import Archive, ArchiveServer
@@ -81,7 +83,9 @@ def test_killed_in_the_middle_and_run_again_equals_undisturbed(
         env=environment,
         stderr=subprocess.DEVNULL,
     )
-    while process.poll() is None and not any(".record.json" in name for name in content(output)):
+    while process.poll() is None and not any(
+        ".record.json" in file.name for file in output.store.files("dandisets/")
+    ):
         time.sleep(0.01)
     process.send_signal(signal.SIGKILL)
     assert process.wait() == -signal.SIGKILL
@@ -108,8 +112,9 @@ def check_followed(archive, request_of, output, pool, write_file, tmp_path) -> N
     assert np.array_equal(group["counts"][:], np.arange(300) + 77)
     (row,) = ask(output, "SELECT count(*), max(asset_id) FILTER (asset_path LIKE '%1.nwb') FROM assets").rows
     assert row == (4, record.asset_id)
-    forced = index_dandisets(request_of(output=output.bucket, redo=RedoRules(force=True)), pool=pool)
-    assert [record.outcome for record in forced.records] == ["indexed"] * 4
+    one = (DandisetRequest("000001", rules=SelectionRules(include=("sub-1/*",))),)
+    request = request_of(output=output.bucket, redo=RedoRules(force=True), dandisets=one)
+    assert [record.outcome for record in index_dandisets(request, pool=pool).records] == ["indexed"]
 
 
 def test_published_references_are_checked_where_they_are(archive, request_of, output_at, pool):
