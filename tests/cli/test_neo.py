@@ -17,7 +17,7 @@ def folder(made_files):
 def test_a_folder_is_recognized_and_verified(folder, tmp_path):
     result = call("generate", folder, tmp_path / "out")
     assert (result.returncode, result.stderr) == (0, f"shadowzarr: {folder} is a recording that NEO reads\n")
-    assert "1 group, 1 array, 1 chunk" in result.stdout
+    assert "1 group with the root, 1 array, 1 chunk" in result.stdout
     result = call("verify", tmp_path / "out", "--full")
     assert (result.returncode, result.stderr) == (0, "")
 
