@@ -41,6 +41,7 @@ def run_config(
     lines = _json_lines() if as_json_lines else None
     try:
         require_installed(*PIPELINE, extra="pipeline")
+        from .config import IndexDandisetsConfig
         from .load_config import load_config
         from .materialize_config import MaterializeAssetsConfig
         from .refresh_config import RefreshIcechunkConfig
