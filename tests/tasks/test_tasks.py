@@ -1,20 +1,24 @@
 """Tasks by their plain functions: each hands its arguments to one function of the library."""
 
+from contextlib import nullcontext
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from shadowzarr.catalog import stages
 from tasks import index_asset, list_assets, plan_assets, publish_references, record_failure, verify_asset
 
+WORKSHOP = SimpleNamespace(resting=SimpleNamespace(trying=nullcontext))
+
 
 @pytest.mark.parametrize(
     ("task", "stage", "arguments"),
     [
-        (index_asset.index_asset, "index", ("workshop", "work", Path("twin"))),
-        (verify_asset.verify_asset, "verify", ("workshop", "work")),
-        (publish_references.publish_references, "publish_and_record", ("workshop", "work", "results")),
-        (record_failure.record_failure, "record_failure", ("workshop", "work", "results", "failure", None)),
+        (index_asset.index_asset, "index", (WORKSHOP, "work", Path("twin"))),
+        (verify_asset.verify_asset, "verify", (WORKSHOP, "work")),
+        (publish_references.publish_references, "publish_and_record", (WORKSHOP, "work", "results")),
+        (record_failure.record_failure, "record_failure", (WORKSHOP, "work", "results", "failure", None)),
     ],
 )
 def test_a_stage(monkeypatch, task, stage, arguments):
