@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import orjson
 
+from .access.locations import written_path
 from .errors import OutputError, ShadowzarrError, UsageError
 from .refs.absolute_places import with_absolute_places
 from .refs.byte_range import ChunkLocation
@@ -64,7 +65,7 @@ def write_rfs(rfs: Rfs, path: str | os.PathLike[str], *, inline_limit: int = INL
     Raises
     ------
     UsageError
-        When ``rfs`` is no references.
+        When ``rfs`` is no references, or the path is a URL.
     OutputError
         When the place cannot be written, or holds something else than references.
     """
@@ -73,7 +74,7 @@ def write_rfs(rfs: Rfs, path: str | os.PathLike[str], *, inline_limit: int = INL
             f"write_rfs writes references, found a {type(rfs).__name__} without them; generate_rfs(source) "
             "makes them, load_rfs(path) reads them"
         )
-    target = Path(path)
+    target = written_path(path)
     loaded = _in_memory(rfs)
     try:
         check_replaceable(target)

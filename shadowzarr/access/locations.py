@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+from pathlib import Path
 from urllib.parse import parse_qs, unquote, urlsplit, urlunsplit
 
 from ..errors import UsageError
@@ -73,6 +74,24 @@ def is_remote(location: str) -> bool:
 def local_path(location: str) -> str:
     """The path of a location that is not remote; ``file://`` URLs are turned into paths."""
     return _from_file_url(location) if _scheme(location) == "file" else location
+
+
+def written_path(location: str | os.PathLike[str]) -> Path:
+    """The path of a place on disk that is written to.
+
+    Raises
+    ------
+    UsageError
+        When it is a URL, which as a path would name a folder such as ``https:``.
+    """
+    if not isinstance(location, str):
+        return Path(location)
+    if is_remote(location):
+        raise UsageError(
+            f"{without_query(location)} is a URL, and this is written to disk: name a local path, and copy "
+            "what is written to where it is to be"
+        )
+    return Path(local_path(location))
 
 
 def without_query(location: str) -> str:

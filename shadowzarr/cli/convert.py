@@ -147,10 +147,11 @@ def _check_call(
 
 def _check_output(source: str, out: str, *, force: bool) -> None:
     """Refuse at once what would be refused after the work."""
+    from ..access.locations import written_path
     from ..errors import OutputError
     from ..write import check_replaceable
 
-    path = Path(out)
+    path = written_path(out)
     if path.exists() and Path(source).exists() and path.samefile(source):
         raise OutputError(f"{out} is the source itself; name another place")
     parent = path.absolute().parent

@@ -155,10 +155,11 @@ def _check_options(given: Mapping[str, Any], found: Format) -> None:
 
 def _check_output(out: str, *, force: bool, sources: Iterable[str | None]) -> None:
     """Refuse at once what would be refused after the work."""
+    from ..access.locations import written_path
     from ..errors import OutputError
     from ..write import check_replaceable
 
-    path = Path(out)
+    path = written_path(out)
     if any(source is not None and _is_same_file(source, path) for source in sources):
         raise OutputError(
             f"{out} is the source itself and is never written to; name another place for the references, "

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
+from ..access.locations import written_path
 from ..errors import OutputError, UsageError
 from ..refs.document import Rfs
 from ..refs.templates import expand
@@ -35,7 +35,7 @@ def write_kerchunk(rfs: str | os.PathLike[str] | Mapping[str, Any], path: str | 
     OutputError
         When the place cannot be written, or holds something else than references.
     """
-    target = Path(path)
+    target = written_path(path)
     if target.suffix != ".json":
         raise UsageError(f"{target}: references for kerchunk are one file that ends in .json")
     loaded = load_rfs(rfs)

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .._optional import require, require_installed
-from ..access.locations import is_remote, without_query
+from ..access.locations import written_path
 from ..builder import RfsBuilder
 from ..errors import UsageError
 from ..refs.chunk_key import parse_chunk_key
@@ -62,9 +61,7 @@ def write_virtual_nwb(nwbfile: Any, path: str | os.PathLike[str], *, inline_limi
     pynwb = require("pynwb", extra="nwb")
     if not isinstance(nwbfile, pynwb.NWBFile):
         raise UsageError(f"write_virtual_nwb writes a pynwb.NWBFile, found a {type(nwbfile).__name__}")
-    if is_remote(os.fspath(path)):
-        raise UsageError(f"write_virtual_nwb writes to disk; {without_query(os.fspath(path))} is a URL")
-    target = Path(path)
+    target = written_path(path)
     check_replaceable(target)
     from .structure import write_structure
 

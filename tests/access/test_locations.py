@@ -3,7 +3,14 @@ from pathlib import Path
 import pytest
 
 from shadowzarr.access.archives import register_archive
-from shadowzarr.access.locations import canonical, is_remote, is_signed, local_path, without_query
+from shadowzarr.access.locations import (
+    canonical,
+    is_remote,
+    is_signed,
+    local_path,
+    without_query,
+    written_path,
+)
 from shadowzarr.errors import NotInArchiveError, UsageError
 
 ASSET = "5a9cc6f1-aeaf-46cc-aae7-ea27960236ea"
@@ -177,3 +184,23 @@ def test_a_dandiset_of_fewer_than_six_digits(path, hint):
 def test_a_dandi_path_without_a_hint(path):
     with pytest.raises(UsageError, match="six digits$"):
         canonical(path)
+
+
+def test_places_that_are_written_to_are_local(tmp_path):
+    assert written_path(tmp_path / "a.json") == tmp_path / "a.json"
+    assert written_path(f"file://{tmp_path}/a.json") == tmp_path / "a.json"
+    for url in ("s3://bucket/refs", "https://user:secret@host/refs?token=secret", "HTTP://host/a.json"):
+        with pytest.raises(UsageError, match="is a URL, and this is written to disk") as raised:
+            written_path(url)
+        assert "secret" not in str(raised.value)
+
+
+@pytest.mark.parametrize("write", ["write_rfs", "write_kerchunk", "to_hdf5"])
+def test_what_writes_to_disk_refuses_a_url(write, tmp_path, monkeypatch):
+    import shadowzarr
+
+    monkeypatch.chdir(tmp_path)
+    rfs = shadowzarr.RfsBuilder().build()
+    with pytest.raises(UsageError, match="is a URL"):
+        getattr(shadowzarr, write)(rfs, "s3://bucket/refs")
+    assert not list(tmp_path.iterdir())

@@ -185,7 +185,7 @@ def test_names_that_zarr_has_not_are_refused(name, reason, tmp_path):
     nwbfile.add_acquisition(pynwb.TimeSeries(name=name, data=data, rate=1.0, unit="V"))
     with pytest.raises(UsageError, match=reason):
         write_virtual_nwb(nwbfile, tmp_path / "out")
-    with pytest.raises(UsageError, match="writes to disk; s3://bucket/x is a URL"):
+    with pytest.raises(UsageError, match="s3://bucket/x is a URL"):
         write_virtual_nwb(nwbfile, "s3://bucket/x")
     assert [each.name for each in tmp_path.iterdir()] == ["x.raw"]
 

@@ -12,7 +12,7 @@ from typing import Any
 import h5py
 from h5py import h5f, h5fd, h5g, h5o, h5p, h5t
 
-from ...access.locations import is_remote, local_path
+from ...access.locations import is_remote, local_path, written_path
 from ...access.watched import making, working_on
 from ...errors import InvalidReferencesError, OutputError, ShadowzarrError
 from ...hdf5_types.names import path_to_text, text_to_name
@@ -68,12 +68,14 @@ def to_hdf5(
     ------
     OutputError
         When the file exists already or cannot be written.
+    UsageError
+        When the path is a URL.
     InvalidReferencesError
         When it is not a reference file system that can be read here.
     ReadError, SourceError
         When values cannot be read.
     """
-    target = Path(os.fspath(path))
+    target = written_path(path)
     _check(target, overwrite=overwrite)
     _load_filters()
     rfs = load_rfs(refs, reader=options.get("reader"))
