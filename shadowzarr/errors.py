@@ -8,6 +8,7 @@ would expect::
     │   ├── InvalidReferencesError         the document is not a reference file system we can read
     │   ├── NeedsDataError                 a virtual array cannot be cut or joined so without its data
     │   ├── OutOfRangeError (IndexError)   an index that the array does not have
+    │   ├── RefusedPlaceError (OSError)    references name a place that they may not; allow it
     │   ├── UnsupportedError               the source holds something that cannot be represented
     │   │   └── UnsupportedNodesError      the same of several groups and arrays, each by name
     │   ├── ConfigError                    a configuration file is wrong
@@ -181,6 +182,10 @@ class ReadError(ShadowzarrError, OSError):
     def __init__(self, message: str, *, status: int | None = None) -> None:
         super().__init__(message)
         self.status = status
+
+
+class RefusedPlaceError(UsageError, ReadError):
+    """References name a file or a host that they may not; nothing of it was read."""
 
 
 class SourceNotFoundError(ReadError):

@@ -106,6 +106,7 @@ def test_the_example_of_tiff_files_runs(
         "docs/format.md",
         "docs/pipeline.md",
         "docs/reading.md",
+        "docs/reliability.md",
         "docs/tiff.md",
         "docs/virtual-nwb.md",
     ],

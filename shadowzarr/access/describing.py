@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 
 from ..errors import ShadowzarrError, SourceChangedError, UsageError
+from .allowed_places import refused_local
 from .locations import is_remote, is_signed, without_query
 from .source_identity import Source
 from .sources import check_source, describe
@@ -82,16 +83,12 @@ def refuse_local(urls: Iterable[str], document: str) -> None:
 
     Raises
     ------
-    UsageError
+    RefusedPlaceError
         With the first of them.
     """
     for url in urls:
         if is_remote(document) and is_local(url):
-            raise UsageError(
-                f"{without_query(document)} names the file {url} of this machine, which is not read for "
-                "references from elsewhere; allow it when you know them (allow_local_files=True, "
-                "--allow-local-files)"
-            )
+            raise refused_local(url, document)
 
 
 def is_local(url: str) -> bool:

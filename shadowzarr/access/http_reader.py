@@ -47,15 +47,25 @@ class HttpReader:
         Requests under way at once.
     retries : RetryPolicy, optional
         How often a request is tried; `http_client.DEFAULT_RETRIES` by default.
+    allow_private : bool, optional
+        Whether internal addresses may be connected to. Where they may not, all requests are urllib3's, for
+        obstore does not tell which address it connects to.
     """
 
-    def __init__(self, *, in_flight: int = IN_FLIGHT, retries: RetryPolicy | None = None) -> None:
+    def __init__(
+        self,
+        *,
+        in_flight: int = IN_FLIGHT,
+        retries: RetryPolicy | None = None,
+        allow_private: bool = True,
+    ) -> None:
         self._in_flight = in_flight
         self._retries = retries
+        self._allow_private = allow_private
         self._live: dict[tuple[int, bool], _Live] = {}  # by process id, and whether obstore may be used
 
     def __getstate__(self) -> dict[str, object]:
-        return {"_in_flight": self._in_flight, "_retries": self._retries, "_live": {}}
+        return {**self.__dict__, "_live": {}}
 
     def read(self, url: str, ranges: Sequence[FileRange], *, source: Source | None = None) -> list[Buffer]:
         """Read ranges of a file in parallel.
@@ -84,6 +94,8 @@ class HttpReader:
             When bytes could not be had; `TransientReadError` after all retries.
         MissingCredentialsError
             When an archive wants an API key.
+        RefusedPlaceError
+            When the host is an internal one, and may not be read.
         """
         live = self._now_live()
         fetch = live.fetcher(url, source, share=True)
@@ -163,7 +175,11 @@ class HttpReader:
         live = self._live.get(process)
         if live is None:
             policy = self._retries
-            fresh = _Live(self._in_flight, lambda: policy or http_client.DEFAULT_RETRIES)
+            fresh = _Live(
+                self._in_flight,
+                lambda: policy or http_client.DEFAULT_RETRIES,
+                allow_private=self._allow_private,
+            )
             live = self._live.setdefault(process, fresh)
         return live
 
@@ -193,7 +209,8 @@ type _Steps = Generator[_Step, Any, RangeAnswer]
 class _Live:
     """What belongs to one process: connections, resolved URLs, threads."""
 
-    def __init__(self, in_flight: int, policy: Callable[[], RetryPolicy]) -> None:
+    def __init__(self, in_flight: int, policy: Callable[[], RetryPolicy], *, allow_private: bool) -> None:
+        self._allow_private = allow_private
         self.fast = ObstoreTransport() if obstore_transport.is_usable() else None
         self.resolver = UrlResolver(lambda: self.slow, policy)
         self._policy = policy
@@ -208,7 +225,7 @@ class _Live:
         """The slow path, which most processes never need; urllib3 is half of what there is to import."""
         from .urllib3_transport import Urllib3Transport
 
-        return Urllib3Transport()
+        return Urllib3Transport(allow_private=self._allow_private)
 
     def fetcher(self, url: str, source: Source | None, *, share: bool) -> Callable[[FileRange], Buffer]:
         """A function that reads one range on the thread that calls it; it counts for whoever asked for it."""
@@ -270,7 +287,8 @@ class _Live:
         self, address: str, wanted: FileRange | None, if_match: str | None, *, is_first: bool
     ) -> _Steps:
         """Ask fast; when that fails without a reason, ask again slowly to learn it."""
-        if self.fast is not None and (is_first or _needs_signing(address)):
+        may_be_fast = self.fast is not None and self._allow_private
+        if may_be_fast and (is_first or _needs_signing(address)):
             try:
                 answer: RangeAnswer = yield _Get(address, wanted, if_match, is_fast=True)
             except RefusedWithoutReasonError:

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 
 from ..errors import AccessDeniedError, ReadError, SourceNotFoundError
 from ..refs.byte_range import FileRange
+from .allowed_places import check_root
 from .locations import local_path
 from .source_identity import Buffer, RangeAnswer, Source, check_identity, short_read
 
@@ -20,13 +21,20 @@ _MAX_OPEN = 64
 
 
 class LocalReader:
-    """Reads ranges of local files."""
+    """Reads ranges of local files.
 
-    def __init__(self) -> None:
+    Parameters
+    ----------
+    roots : tuple of str, optional
+        Files are read below these folders alone (`allowed_places.real_roots`); anywhere by default.
+    """
+
+    def __init__(self, *, roots: tuple[str, ...] | None = None) -> None:
+        self._roots = roots
         self._files: dict[str, _OpenFile] = {}
 
     def __getstate__(self) -> dict[str, object]:
-        return {"_files": {}}
+        return {"_roots": self._roots, "_files": {}}
 
     def read(self, url: str, ranges: Sequence[FileRange], *, source: Source | None = None) -> list[Buffer]:
         """Read ranges of a file, in order.
@@ -37,6 +45,8 @@ class LocalReader:
             When the size is not that of `source`.
         SourceNotFoundError, AccessDeniedError, ShortReadError, ReadError
             When the file cannot be read.
+        RefusedPlaceError
+            When it lies below none of the roots, symbolic links followed.
         """
         file = self._open(local_path(url))
         if source is not None:
@@ -63,6 +73,8 @@ class LocalReader:
         return RangeAnswer(b"", self._open(local_path(url)).size, None)
 
     def _open(self, path: str) -> _OpenFile:
+        if self._roots is not None:
+            path = check_root(path, self._roots)  # what is opened is what was checked
         try:
             found = os.stat(path)  # noqa: PTH116 - called for every read
             file = self._files.get(path)

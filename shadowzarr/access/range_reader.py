@@ -8,7 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
+from ..errors import UsageError
 from ..refs.byte_range import FileRange
+from .allowed_places import LocalRoots, real_roots
 from .http_client import RetryPolicy
 from .http_reader import IN_FLIGHT, HttpReader
 from .local_reader import LocalReader
@@ -45,11 +47,38 @@ class DefaultReader:
         Requests under way at once.
     retries : RetryPolicy, optional
         How often a remote request is tried.
+    allow_private : bool, optional
+        Whether hosts with internal addresses may be read (`allowed_places.is_internal`).
+    local_roots : iterable of path, optional
+        Folders below which local files may be read, symbolic links followed; anywhere by default.
+
+    Raises
+    ------
+    UsageError
+        When a root is not a local folder's path.
     """
 
-    def __init__(self, *, in_flight: int = IN_FLIGHT, retries: RetryPolicy | None = None) -> None:
-        self._local = LocalReader()
-        self._http = HttpReader(in_flight=in_flight, retries=retries)
+    def __init__(
+        self,
+        *,
+        in_flight: int = IN_FLIGHT,
+        retries: RetryPolicy | None = None,
+        allow_private: bool = True,
+        local_roots: LocalRoots | None = None,
+    ) -> None:
+        self._settings = (in_flight, retries, allow_private, real_roots(local_roots))
+        self._local = LocalReader(roots=self._settings[3])
+        self._http = HttpReader(in_flight=in_flight, retries=retries, allow_private=allow_private)
+
+    def restricted(self, *, allow_private: bool, local_roots: LocalRoots | None) -> DefaultReader:
+        """A reader like this one that may read less."""
+        in_flight, retries, may_be_private, roots = self._settings
+        return DefaultReader(
+            in_flight=in_flight,
+            retries=retries,
+            allow_private=allow_private and may_be_private,
+            local_roots=roots if local_roots is None else local_roots,
+        )
 
     def read(self, url: str, ranges: Sequence[FileRange], *, source: Source | None = None) -> list[Buffer]:
         """Read ranges of a file; see `HttpReader.read` for what is returned and raised."""
@@ -85,6 +114,27 @@ class DefaultReader:
     def limit(self, in_flight: int) -> None:
         """Have no more remote requests under way from now on; what is under way is brought to its end."""
         self._http.limit(in_flight)
+
+
+def restricted[R](
+    reader: R | None, *, allow_private: bool, local_roots: LocalRoots | None
+) -> R | DefaultReader:
+    """What reads files, restricted as is asked.
+
+    Raises
+    ------
+    UsageError
+        When it is a reader of another kind, whose connections cannot be checked.
+    """
+    if allow_private and local_roots is None:
+        return reader if reader is not None else _DEFAULT
+    own = _DEFAULT if reader is None else reader
+    if not isinstance(own, DefaultReader):
+        raise UsageError(
+            "allow_private=False and local_roots need a reader that can be restricted, a "
+            f"shadowzarr.access.range_reader.DefaultReader; {type(own).__name__} is none"
+        )
+    return own.restricted(allow_private=allow_private, local_roots=local_roots)
 
 
 _DEFAULT = DefaultReader()

@@ -7,10 +7,12 @@ after fork. Signed reading is done by obstore, configured by the usual ``AWS_`` 
 from __future__ import annotations
 
 import os
+import re
 from urllib.parse import quote
 
 from ..errors import UsageError
 
+_BUCKET = re.compile(r"[A-Za-z0-9._-]+", re.ASCII)
 _PUBLIC_BUCKETS = frozenset({"dandiarchive"})  # signing with another account's region would be refused
 _CREDENTIALS = (
     "AWS_ACCESS_KEY_ID",
@@ -26,11 +28,13 @@ def split(url: str) -> tuple[str, str]:
     Raises
     ------
     UsageError
-        When one of them is missing.
+        When one of them is missing, or no name of a bucket.
     """
     bucket, _, key = url.removeprefix("s3://").partition("/")
     if not bucket or not key:
         raise UsageError(f"{url!r} names no object; expected s3://<bucket>/<key>")
+    if not _BUCKET.fullmatch(bucket):  # "host#x" would be the host of the object's http(s) URL
+        raise UsageError(f"{url!r} names no bucket; one has letters, digits, '.', '-' and '_'")
     return bucket, key
 
 

@@ -16,8 +16,9 @@ from typing import Final
 import urllib3
 from urllib3.exceptions import HTTPError, LocationValueError, MaxRetryError, ResponseError, SSLError
 
-from ..errors import ReadError, ShadowzarrError, TransientReadError
+from ..errors import ReadError, RefusedPlaceError, ShadowzarrError, TransientReadError
 from ..refs.byte_range import FileRange
+from .checked_connections import InternalAddressError, refuse_internal
 from .http_client import (
     CONNECT_TIMEOUT,
     READ_TIMEOUT,
@@ -44,20 +45,28 @@ class Reply:
 class _Connections(threading.local):
     """One pool of connections per thread."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, allow_private: bool) -> None:
         self.pools = urllib3.PoolManager(
             num_pools=16,
             maxsize=1,
             timeout=urllib3.Timeout(connect=CONNECT_TIMEOUT, read=READ_TIMEOUT),
             headers={"User-Agent": user_agent(), "Accept-Encoding": "identity"},
         )
+        if not allow_private:
+            refuse_internal(self.pools)
 
 
 class Urllib3Transport:
-    """Requests over urllib3, one try each."""
+    """Requests over urllib3, one try each.
 
-    def __init__(self) -> None:
-        self._connections = _Connections()
+    Parameters
+    ----------
+    allow_private : bool, optional
+        Whether internal addresses may be connected to (`allowed_places.is_internal`).
+    """
+
+    def __init__(self, *, allow_private: bool = True) -> None:
+        self._connections = _Connections(allow_private=allow_private)
 
     def get(self, url: str, wanted: FileRange | None, if_match: str | None) -> RangeAnswer:
         """Get one range, or the whole file.
@@ -75,6 +84,8 @@ class Urllib3Transport:
         ------
         ReadError, SourceChangedError
             As `http_client.error_for_status` has it; `TransientReadError` when the connection failed.
+        RefusedPlaceError
+            When the URL, or what it redirects to, is at an internal address that may not be read.
         """
         headers = {} if wanted is None else {"Range": f"bytes={wanted.offset}-{wanted.stop - 1}"}
         if if_match is not None:
@@ -86,6 +97,8 @@ class Urllib3Transport:
             if isinstance(error, ShadowzarrError):
                 raise
             problem = _connection_error(url, error)
+        except InternalAddressError as error:
+            problem = _internal(url, error)
         raise problem  # outside of the handler: urllib3's own message holds the query
 
     def ask(self, url: str, headers: Mapping[str, str]) -> Reply:
@@ -95,6 +108,8 @@ class Urllib3Transport:
         ------
         TransientReadError, ReadError
             When there was no answer.
+        RefusedPlaceError
+            As `get` raises it.
         """
         problem: ShadowzarrError
         try:
@@ -110,6 +125,8 @@ class Urllib3Transport:
             response.close()
         except (HTTPError, OSError) as error:
             problem = _connection_error(url, error)
+        except InternalAddressError as error:
+            problem = _internal(url, error)
         else:
             return reply
         raise problem
@@ -202,6 +219,13 @@ def _connection_error(url: str, error: Exception) -> ReadError:
     if isinstance(cause, ResponseError):
         return ReadError(f"{shown}: more than {_MAX_REDIRECTS} redirects")
     return TransientReadError(f"{shown}: the connection failed ({kind}); check the network and try again")
+
+
+def _internal(url: str, error: InternalAddressError) -> RefusedPlaceError:
+    return RefusedPlaceError(
+        f"{without_query(url)}: the host {error.host} has an internal address, which may not be read here "
+        "(allow_private=False)"
+    )
 
 
 class _HideSignatures(logging.Filter):

@@ -85,7 +85,7 @@ def convert(
     links
         LINDI: leave arrays that are external links as they are, rather than follow them.
     allow_local_files
-        LINDI and kerchunk: let references at a URL name files of this machine.
+        Let references at a URL name files of this machine.
     force
         Replace OUT when it holds references. Anything else is never replaced.
     timeout
@@ -194,7 +194,7 @@ def _read(
         case "rfs":
             from ..store.load_rfs import load_rfs
 
-            return load_rfs(source)
+            return load_rfs(source, allow_local_files=options["allow_local_files"])
 
 
 def _write_lindi(rfs: Rfs, out: str) -> list[Mapping[str, Any]]:

@@ -33,6 +33,7 @@ def icechunk(
     url_prefix: Annotated[Sequence[str], Parameter(negative="")] = (),
     copy_selections: Annotated[bool, Parameter(negative="")] = False,
     replace: Annotated[bool, Parameter(negative="")] = False,
+    allow_local_files: Annotated[bool, Parameter(negative="")] = False,
 ) -> int:
     """Write references into an Icechunk repository.
 
@@ -59,6 +60,8 @@ def icechunk(
         Read arrays with a selection and write their data into the repository, rather than refuse them.
     replace
         Replace what is at the group already.
+    allow_local_files
+        Let references at a URL name files of this machine.
     """
     url_for = _prefixes(url_prefix)
     _hush()
@@ -68,7 +71,7 @@ def icechunk(
     from ..store.load_rfs import load_rfs
 
     start = time.monotonic()
-    rfs = load_rfs(refs)
+    rfs = load_rfs(refs, allow_local_files=allow_local_files)
     plan = make_plan(rfs, url_for=url_for, copy_selections=copy_selections)
     opened = open_repository(repo, plan.urls)
     if branch not in opened.list_branches():

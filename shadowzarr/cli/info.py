@@ -8,7 +8,14 @@ from typing import Annotated
 from cyclopts import Parameter
 
 
-def info(refs: str, path: str = "", /, *, json: Annotated[bool, Parameter(negative="")] = False) -> int:
+def info(
+    refs: str,
+    path: str = "",
+    /,
+    *,
+    json: Annotated[bool, Parameter(negative="")] = False,
+    allow_local_files: Annotated[bool, Parameter(negative="")] = False,
+) -> int:
     """Show what references hold, and where its bytes are.
 
     Parameters
@@ -19,12 +26,14 @@ def info(refs: str, path: str = "", /, *, json: Annotated[bool, Parameter(negati
         A group, to show what is in it; or an array, to show how its chunks lie in the file.
     json
         Print all of it as JSON.
+    allow_local_files
+        Let references at a URL name files of this machine.
     """
     from ..store.load_rfs import load_rfs
     from .info_json import array_record, group_record
     from .tree import array_lines, group_lines, node_at
 
-    rfs = load_rfs(refs)
+    rfs = load_rfs(refs, allow_local_files=allow_local_files)
     path = path.strip("/")
     node = node_at(rfs, path)
     is_array = node["node_type"] == "array"

@@ -32,6 +32,7 @@ def materialize(
     max_memory: int = 1024,
     threads: int | None = None,
     scratch: str | None = None,
+    allow_local_files: Annotated[bool, Parameter(negative="")] = False,
     json: Annotated[bool, Parameter(negative="")] = False,
 ) -> int:
     """Write the values that references point at into an ordinary Zarr store.
@@ -58,6 +59,8 @@ def materialize(
         How many pieces to work on at the same time.
     scratch
         A folder for what does not fit into the memory meanwhile.
+    allow_local_files
+        Let references at a URL name files of this machine.
     json
         Print the whole report as JSON.
     """
@@ -74,6 +77,7 @@ def materialize(
             threads=threads,
             scratch=scratch,
             progress=progress,
+            allow_local_files=allow_local_files,
         )
     if json:
         print(report.to_json())

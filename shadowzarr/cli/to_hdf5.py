@@ -18,6 +18,7 @@ def to_hdf5(
     out: str,
     *,
     force: Annotated[bool, Parameter(negative="")] = False,
+    allow_local_files: Annotated[bool, Parameter(negative="")] = False,
     json: Annotated[bool, Parameter(negative="")] = False,
     timeout: Timeout = TIMEOUT,
 ) -> int:
@@ -33,6 +34,8 @@ def to_hdf5(
         The file to write.
     force
         Replace OUT when it is an HDF5 file that the references do not point into. Nothing else is replaced.
+    allow_local_files
+        Let references at a URL name files of this machine.
     json
         Print the whole report as JSON.
     timeout
@@ -41,6 +44,6 @@ def to_hdf5(
     allow(timeout)
     from ..export.to_hdf5 import to_hdf5 as write
 
-    report = write(refs, out, overwrite=force)
+    report = write(refs, out, overwrite=force, allow_local_files=allow_local_files)
     print(report.to_json() if json else report.summary())
     return 0 if report.is_whole else LEFT_OUT_CODE

@@ -18,6 +18,7 @@ def verify(
     seed: int = 0,
     strict: Annotated[bool, Parameter(negative="")] = False,
     allow_external: Annotated[bool, Parameter(negative="")] = False,
+    allow_local_files: Annotated[bool, Parameter(negative="")] = False,
     json: Annotated[bool, Parameter(negative="")] = False,
     timeout: Timeout = TIMEOUT,
 ) -> int:
@@ -40,6 +41,8 @@ def verify(
         End with 1 also when something is left out.
     allow_external
         HDF5: read other files that the file names, also outside its folder.
+    allow_local_files
+        Let references at a URL name files of this machine.
     json
         Print the whole report as JSON.
     timeout
@@ -49,7 +52,12 @@ def verify(
     from ..verify import verify_rfs
 
     report = verify_rfs(
-        refs, against, mode="full" if full else "sample", seed=seed, allow_external=allow_external
+        refs,
+        against,
+        mode="full" if full else "sample",
+        seed=seed,
+        allow_external=allow_external,
+        allow_local_files=allow_local_files,
     )
     print(report.to_json() if json else report.summary())
     return 0 if report.equal and not (strict and report.left_out) else 1

@@ -65,6 +65,7 @@ def rfs_to_icechunk(
     copy_selections: bool = False,
     group: str | None = None,
     replace: bool = False,
+    allow_local_files: bool = False,
     progress: ArrayProgress | None = None,
 ) -> IcechunkReport:
     """Write a reference file system into an Icechunk session; committing it is the caller's.
@@ -86,6 +87,8 @@ def rfs_to_icechunk(
         above it are made where they are missing.
     replace : bool, optional
         Whether what the group holds already is taken away first.
+    allow_local_files : bool, optional
+        As for `load_rfs`.
     progress : callable, optional
         Called with each array's path, their number so far, and in all.
 
@@ -106,7 +109,8 @@ def rfs_to_icechunk(
     OutputError
         When Icechunk does not take what is written.
     """
-    plan = make_plan(load_rfs(refs), url_for=url_for, copy_selections=copy_selections)
+    rfs = load_rfs(refs, allow_local_files=allow_local_files)
+    plan = make_plan(rfs, url_for=url_for, copy_selections=copy_selections)
     return write_plan(plan, session, group=group, replace=replace, progress=progress)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +24,9 @@ from ..refs.chunk_key import METADATA_NAME, metadata_key
 from ..refs.document import GenEntry, Rfs
 from ..refs.zarr_metadata import chunk_grid_shape
 from .locate import V2_NAMES, ChunkId, Locator
+
+if TYPE_CHECKING:
+    from .fetch_chunk import FileReader
 
 HELD = -1
 """In place of a file's number: the document holds the chunk."""
@@ -105,6 +108,8 @@ class ChunkTables:
         A document from `load_rfs`.
     locator : Locator
         Of the same document.
+    reader : optional
+        What reads the files of index arrays; the process's own by default.
 
     Raises
     ------
@@ -112,8 +117,9 @@ class ChunkTables:
         When a key below an array names no chunk of it.
     """
 
-    def __init__(self, rfs: Rfs, locator: Locator) -> None:
+    def __init__(self, rfs: Rfs, locator: Locator, *, reader: FileReader | None = None) -> None:
         self._rfs = rfs
+        self._reader = reader
         self._locator = locator
         self._own_files = tuple(rfs.get("inline_files") or ())
         self._numbers: dict[str, int] = {}
@@ -205,7 +211,7 @@ class ChunkTables:
         entry = (self._rfs.get("indexes") or {}).get(path)
         if entry is None:
             return None
-        index = read_index(entry)
+        index = read_index(entry, reader=self._reader)
         if index.shape != (*grid, 2):
             raise InvalidReferencesError(
                 f"the chunk index of array {'/' + path!r} has shape {index.shape}; its chunk grid is {grid}"

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from ..access.merging import RangeMerger
-from ..access.range_reader import RangeReader
+from ..access.range_reader import DefaultReader, RangeReader
 from ..access.sources import Source, describe
 from ..errors import InvalidReferencesError, ReadError, ShadowzarrError, ShortReadError
 from ..refs.array_layout import ArrayLayout
@@ -67,10 +67,21 @@ class ChunkFetcher:
         What reads ranges of files, near ones together.
     validate_sources : bool
         Whether a file must be the one that ``sources`` describes.
+    prober : DefaultReader, optional
+        What alone is asked for the size of a file that ``sources`` does not describe. Without it an archive
+        may be asked too.
     """
 
-    def __init__(self, rfs: Rfs, merger: RangeMerger, *, validate_sources: bool) -> None:
+    def __init__(
+        self,
+        rfs: Rfs,
+        merger: RangeMerger,
+        *,
+        validate_sources: bool,
+        prober: DefaultReader | None = None,
+    ) -> None:
         self._merger = merger
+        self._prober = prober
         self._entries: Mapping[str, SourceEntry] = (rfs.get("sources") or {}) if validate_sources else {}
         self._selections = {
             path: Selection.from_entry(entry) for path, entry in (rfs.get("selections") or {}).items()
@@ -157,8 +168,14 @@ class ChunkFetcher:
     async def _describe(self, url: str) -> Source:
         known = self._source(url) or self._described.get(url)
         if known is None:
-            known = self._described[url] = await asyncio.to_thread(describe, url)
+            known = self._described[url] = await asyncio.to_thread(self._described_now, url)
         return known
+
+    def _described_now(self, url: str) -> Source:
+        if self._prober is None:
+            return describe(url)
+        answer = self._prober.probe(url)
+        return Source(url, answer.total, answer.etag)
 
 
 def pad(data: bytes, chunk: ChunkId, layout: ArrayLayout) -> bytes:

@@ -28,6 +28,7 @@ from ..refs.document import IndexArray, IndexEntry, Rfs
 from ..refs.index_codec import decode_index_chunk
 from ..refs.node_checks import codec_name, parse_node
 from ..refs.zarr_metadata import chunk_grid_shape
+from .held_sizes import refuse_large
 from .locate import ChunkId
 from .named_errors import cause_of, named
 from .places import inside
@@ -219,6 +220,7 @@ def _present(index: IndexArray, first: Coordinates) -> Iterator[Coordinates]:
 async def _decode(data: bytes, stored: StoredIndex, coordinates: Coordinates) -> IndexArray:
     if stored.is_as_written:
         return decode_index_chunk(data, stored.chunk_shape)
+    refuse_large(data, stored.metadata)
     to_buffer = default_buffer_prototype().buffer.from_bytes
     files = {
         METADATA_NAME: to_buffer(json.dumps(stored.metadata).encode()),

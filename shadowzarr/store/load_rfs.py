@@ -15,15 +15,16 @@ from urllib.parse import urlsplit
 
 import orjson
 
+from ..access.allowed_places import LocalRoots, PlaceRules, real_roots
 from ..access.archives import asset_address
 from ..access.locations import canonical, is_remote, without_query
-from ..access.range_reader import default_reader
+from ..access.range_reader import restricted
 from ..errors import InvalidReferencesError, ReadError, SourceNotFoundError
 from ..refs.document import IndexEntry, Rfs
 from ..refs.templates import expand, expand_plain
 from .check_document import check_document, check_location
 from .other_files import kind_of_binary, refuse_source
-from .places import folder_of, inside, resolve
+from .places import check_inside, folder_of, inside, resolve
 
 if TYPE_CHECKING:
     from .fetch_chunk import FileReader
@@ -42,6 +43,9 @@ def load_rfs(
     *,
     reader: FileReader | None = None,
     read_indexes: bool = False,
+    allow_local_files: bool = False,
+    local_roots: LocalRoots | None = None,
+    allow_private: bool = True,
 ) -> Rfs:
     """Load a reference file system.
 
@@ -54,6 +58,13 @@ def load_rfs(
         What reads the file; the process's own by default.
     read_indexes : bool, optional
         Whether index arrays are read and held, as `VirtualArray.from_rfs` needs them.
+    allow_local_files : bool, optional
+        Whether a document that came over the network may name files of this machine.
+    local_roots : iterable of path, optional
+        Folders below which the files of this machine that a document names must lie, symbolic links
+        followed; anywhere by default.
+    allow_private : bool, optional
+        Whether the document, and index arrays that are read, may come from hosts with internal addresses.
 
     Returns
     -------
@@ -66,19 +77,41 @@ def load_rfs(
     InvalidReferencesError
         When it is not a reference file system, or one that this version does not know; the message
         names the place. An HDF5 or TIFF file is named as such.
+    RefusedPlaceError
+        When it names a file of this machine that it may not, or an index array outside of its folder.
     ReadError
         When it cannot be read.
     """
+    roots = real_roots(local_roots)
+    files = restricted(reader, allow_private=allow_private, local_roots=None)
     if isinstance(source, Mapping):
         check_document(source, "the document")
-        return _with_indexes(_in_memory(source), reader) if read_indexes else _in_memory(source)
+        rfs = _in_memory(source)
+        if roots is not None:
+            _check_places(rfs, PlaceRules(None, allow_local_files, roots))
+        return _with_indexes(rfs, files) if read_indexes else rfs
     location = canonical(source)
     document = document_location(location)
     # A directory that was named keeps its URL's query: who gave it gave it for all that is in there.
     folder = folder_of(document) if location == document else location
-    rfs = parse_document(_read(document, location, reader or default_reader()), without_query(document))
-    rfs = _standalone(rfs, lambda place: resolve(place, folder))
-    return _with_indexes(rfs, reader) if read_indexes else rfs
+    rfs = parse_document(_read(document, location, files), without_query(document))
+    rules = PlaceRules(document, allow_local_files, roots)
+    rfs = _standalone(
+        rfs,
+        lambda place: rules.check(resolve(place, folder)),
+        lambda place: check_inside(resolve(place, folder), folder),
+    )
+    return _with_indexes(rfs, files) if read_indexes else rfs
+
+
+def _check_places(rfs: Rfs, rules: PlaceRules) -> None:
+    """Look at each place that a document in memory names, index arrays included, for it has no folder."""
+    places = dict.fromkeys(value[0] for value in rfs["refs"].values() if type(value) is list)
+    places |= dict.fromkeys(entry["url"] for entry in rfs.get("gen") or ())
+    for entry in (rfs.get("indexes") or {}).values():
+        places |= dict.fromkeys(each for each in (entry["url"], entry["index"]) if isinstance(each, str))
+    for place in (*places, *(rfs.get("sources") or ())):
+        rules.check(place)
 
 
 def _with_indexes(rfs: Rfs, reader: FileReader | None) -> Rfs:
@@ -142,6 +175,13 @@ def document_location(location: str) -> str:
     return location if is_document else inside(location, DOCUMENT_NAME)
 
 
+def folder_of_document(source: str | os.PathLike[str]) -> str:
+    """The folder of a document that is named by its path or URL, or by that of its folder."""
+    location = canonical(source)
+    document = document_location(location)
+    return folder_of(document) if location == document else location
+
+
 def _read(document: str, given: str, reader: FileReader) -> bytes | memoryview:
     """The document; ``given`` is what was named, which is its directory or itself."""
     # A remote file that is called .json costs no request for this; a local one costs next to nothing.
@@ -163,7 +203,7 @@ def _read(document: str, given: str, reader: FileReader) -> bytes | memoryview:
         raise ReadError(f"{without_query(document)} cannot be read: {error}") from error
 
 
-def _standalone(rfs: Rfs, place: Callable[[str], str]) -> Rfs:
+def _standalone(rfs: Rfs, place: Callable[[str], str], place_index: Callable[[str], str]) -> Rfs:
     """Make every location in a document expanded and absolute; the document is changed."""
     for part in [part for part in _OPTIONAL if rfs.get(part, ()) is None]:
         del rfs[part]  # type: ignore[misc]
@@ -177,7 +217,9 @@ def _standalone(rfs: Rfs, place: Callable[[str], str]) -> Rfs:
     if rfs.get("gen"):
         rfs["gen"] = [{**entry, "url": locations[entry["url"]]} for entry in rfs["gen"]]
     if rfs.get("indexes"):
-        rfs["indexes"] = {path: _index(entry, locations) for path, entry in rfs["indexes"].items()}
+        rfs["indexes"] = {
+            path: _index(entry, locations, place_index) for path, entry in rfs["indexes"].items()
+        }
     if rfs.get("sources"):
         rfs["sources"] = {locations.plain(url): entry for url, entry in rfs["sources"].items()}
     return rfs
@@ -190,7 +232,7 @@ def _in_memory(document: Mapping[str, Any]) -> Rfs:
     if not (has_null or document.get("templates") or any(type(value) is dict for value in refs.values())):
         return cast("Rfs", dict(document))
     own = {key: list(value) if type(value) is list else value for key, value in refs.items()}
-    return _standalone(cast("Rfs", {**document, "refs": own}), lambda place: place)
+    return _standalone(cast("Rfs", {**document, "refs": own}), lambda place: place, lambda place: place)
 
 
 class _Locations(dict[str, str]):
@@ -212,8 +254,8 @@ class _Locations(dict[str, str]):
         return self.place(expand_plain(text, self._templates))
 
 
-def _index(entry: IndexEntry, locations: _Locations) -> IndexEntry:
+def _index(entry: IndexEntry, locations: _Locations, place_index: Callable[[str], str]) -> IndexEntry:
     result: IndexEntry = {**entry, "url": locations.plain(entry["url"])}
     if isinstance(entry["index"], str):
-        result["index"] = locations.place(entry["index"])
+        result["index"] = place_index(entry["index"])
     return result

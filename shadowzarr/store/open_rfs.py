@@ -13,9 +13,8 @@ from zarr.storage import StorePath
 from ..errors import InvalidReferencesError, UsageError
 from ..refs.chunk_key import METADATA_NAME
 from ..refs.document import Rfs
-from .load_rfs import load_rfs
 from .memory_order import MemoryOrder, OrderedGroup
-from .rfs_store import RfsStore, StoreOptions
+from .rfs_store import RfsStore, StoreOptions, load_with
 
 
 def open_rfs(
@@ -46,6 +45,8 @@ def open_rfs(
     ------
     InvalidReferencesError
         When it is not a reference file system that can be read here.
+    RefusedPlaceError
+        When it names a place that it may not.
     ReadError
         When it cannot be read.
     UsageError
@@ -53,18 +54,25 @@ def open_rfs(
     """
     if memory_order not in get_args(MemoryOrder):
         raise UsageError(f'memory_order is "auto" or "C", not {memory_order!r}')
-    group = open_loaded(load_rfs(source, reader=options.get("reader")), **options)
+    if isinstance(source, Mapping):
+        group = open_loaded(load_with(source, options), **options)
+    else:
+        options.setdefault("cf_attributes", False)
+        group = _root_of(RfsStore(source, **options))
     return zarr.Group(OrderedGroup(group.metadata, group.store_path)) if memory_order == "auto" else group
 
 
 def open_loaded(rfs: Rfs, **options: Unpack[StoreOptions]) -> zarr.Group:
     """Open what `load_rfs` gave; options as for `RfsStore`."""
-    if METADATA_NAME not in rfs["refs"]:
+    options.setdefault("cf_attributes", False)
+    return _root_of(RfsStore(rfs, **options))
+
+
+def _root_of(store: RfsStore) -> zarr.Group:
+    if METADATA_NAME not in store.rfs["refs"]:
         raise InvalidReferencesError(
             f"the references have no {METADATA_NAME} at their root, so there is no group to open"
         )
-    options.setdefault("cf_attributes", False)
-    store = RfsStore(rfs, **options)
     metadata = store.root_metadata()
     if not isinstance(metadata, GroupMetadata):
         raise InvalidReferencesError(

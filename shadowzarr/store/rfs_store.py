@@ -17,9 +17,10 @@ import numpy as np
 import orjson
 from zarr.abc.store import Store
 
+from ..access.allowed_places import LocalRoots, real_roots
 from ..access.locations import is_remote
 from ..access.merging import MAX_MERGE_SIZE, MERGE_BELOW, MERGE_GAP, RangeCache, RangeMerger
-from ..access.range_reader import default_reader
+from ..access.range_reader import DefaultReader, restricted
 from ..errors import InvalidReferencesError
 from ..refs.byte_range import ChunkLocation
 from ..refs.chunk_key import METADATA_NAME
@@ -27,9 +28,10 @@ from ..refs.document import Rfs
 from .byte_requests import bounds
 from .chunk_parts import Bytes, Part
 from .fetch_chunk import ChunkFetcher, FileReader, pad
+from .held_sizes import HeldChunks
 from .index_reader import IndexReader
 from .listing import Listing
-from .load_rfs import load_rfs
+from .load_rfs import folder_of_document, load_rfs
 from .locate import ChunkId, Found, Locator
 from .look_ahead import UNKNOWN_LENGTH, LookAhead
 from .served_metadata import ServedMetadata
@@ -52,6 +54,22 @@ class StoreOptions(TypedDict, total=False):
     max_merge_size: int
     merge_below: int
     reader: FileReader | None
+    allow_local_files: bool
+    local_roots: LocalRoots | None
+    allow_private: bool
+
+
+def load_with(
+    source: str | os.PathLike[str] | Mapping[str, Any], options: StoreOptions | Mapping[str, Any]
+) -> Rfs:
+    """What `load_rfs` gives under the options of a store that it is loaded for."""
+    return load_rfs(
+        source,
+        reader=options.get("reader"),
+        allow_local_files=options.get("allow_local_files", False),
+        local_roots=options.get("local_roots"),
+        allow_private=options.get("allow_private", True),
+    )
 
 
 _SHOWN_OPTIONS = (
@@ -92,6 +110,15 @@ class RfsStore(Store):
         turns merging off), and largest chunk, in bytes.
     reader : optional
         What reads files; the process's own reader by default.
+    allow_local_files : bool, optional
+        As for `load_rfs`, when a document is named: whether one that comes over the network may name files
+        of this machine.
+    local_roots : iterable of path, optional
+        Folders below which local files are read, symbolic links followed; anywhere by default. Index
+        arrays in the folder of a document that is named are read all the same.
+    allow_private : bool, optional
+        Whether hosts with internal addresses may be read: loopback, private, link-local and the like. The
+        address is looked at for every connection, those of redirects too.
 
     Raises
     ------
@@ -99,6 +126,10 @@ class RfsStore(Store):
         When an entry of the document cannot be understood.
     ReadError
         When a document that is named cannot be read.
+    RefusedPlaceError
+        When a document that is named may not name what it does.
+    UsageError
+        When `local_roots` or `allow_private` are given with a reader that cannot be restricted.
     """
 
     supports_writes = False
@@ -117,10 +148,22 @@ class RfsStore(Store):
         max_merge_size: int = MAX_MERGE_SIZE,
         merge_below: int = MERGE_BELOW,
         reader: FileReader | None = None,
+        allow_local_files: bool = False,
+        local_roots: LocalRoots | None = None,
+        allow_private: bool = True,
     ) -> None:
+        roots = index_roots = real_roots(local_roots)
         super().__init__(read_only=True)
         if not isinstance(rfs, Mapping) or "refs" not in rfs:
-            rfs = load_rfs(rfs, reader=reader)
+            if roots is not None and not isinstance(rfs, Mapping):
+                index_roots = _with_folder(roots, folder_of_document(rfs))
+            rfs = load_rfs(
+                rfs,
+                reader=reader,
+                allow_local_files=allow_local_files,
+                local_roots=roots,
+                allow_private=allow_private,
+            )
         self._rfs = rfs
         self._options: StoreOptions = {
             "validate_sources": validate_sources,
@@ -131,11 +174,15 @@ class RfsStore(Store):
             "max_merge_size": max_merge_size,
             "merge_below": merge_below,
             "reader": reader,
+            "allow_local_files": allow_local_files,
+            "local_roots": roots,
+            "allow_private": allow_private,
         }
-        files = reader if reader is not None else default_reader()
+        files = restricted(reader, allow_private=allow_private, local_roots=roots)
         self._locator = Locator(rfs)
         self._metadata = ServedMetadata(self._locator, strict_json=strict_json, cf_attributes=cf_attributes)
-        self._index = IndexReader(rfs, self._locator.layout, files)
+        self._held = HeldChunks(self._locator.metadata)
+        self._read_indexes(index_roots)
         merger = RangeMerger(
             files,
             merge_gap=merge_gap,
@@ -143,8 +190,13 @@ class RfsStore(Store):
             merge_below=merge_below,
             cache=local_cache,
         )
-        self._fetcher = ChunkFetcher(rfs, merger, validate_sources=validate_sources)
-        self._listing = Listing(self._locator, self._index)
+        is_restricted = roots is not None or not allow_private
+        self._fetcher = ChunkFetcher(
+            rfs,
+            merger,
+            validate_sources=validate_sources,
+            prober=files if is_restricted and isinstance(files, DefaultReader) else None,
+        )
         self._ahead = LookAhead(self._chunk_of, self._locator.layout, self._read_ahead, small=merge_below)
         self._name: str | None = None
 
@@ -172,7 +224,7 @@ class RfsStore(Store):
     __hash__ = None  # type: ignore[assignment]
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restore, (self._rfs, self._options)
+        return _restore, (self._rfs, self._options, self._index_roots)
 
     def root_metadata(self) -> ArrayV3Metadata | GroupMetadata:
         """The metadata of the root, without those of the nodes below it.
@@ -258,6 +310,14 @@ class RfsStore(Store):
         """Refused: references are read-only."""
         self._check_writable()
 
+    def _read_indexes(self, roots: tuple[str, ...] | None) -> None:
+        """Look chunks up in index arrays that are below these folders, if they are files of this machine."""
+        reader = self._options["reader"]
+        files = restricted(reader, allow_private=self._options["allow_private"], local_roots=roots)
+        self._index_roots = roots
+        self._index = IndexReader(self._rfs, self._locator.layout, files)
+        self._listing = Listing(self._locator, self._index)
+
     async def _find(self, key: str) -> Found | None:
         key = self._locator.own_key(key)
         if key.endswith(METADATA_NAME) and (data := self._metadata.get(key)) is not None:
@@ -272,6 +332,7 @@ class RfsStore(Store):
         data = found.inline or b""
         if found.chunk is None:
             return data
+        self._held.check(data, found.chunk)
         return pad(data, found.chunk, self._locator.layout(found.chunk.path))
 
     async def _fetch(self, found: Found, part: Part) -> Bytes:
@@ -296,8 +357,16 @@ class RfsStore(Store):
         return await self._fetcher.size(_location(found), found.chunk, layout)
 
 
-def _restore(rfs: Rfs, options: StoreOptions) -> RfsStore:
-    return RfsStore(rfs, **options)
+def _restore(rfs: Rfs, options: StoreOptions, index_roots: tuple[str, ...] | None = None) -> RfsStore:
+    store = RfsStore(rfs, **options)
+    if index_roots is not None:
+        store._read_indexes(index_roots)
+    return store
+
+
+def _with_folder(roots: tuple[str, ...], folder: str) -> tuple[str, ...]:
+    """The roots, and a document's own folder if that is on this machine."""
+    return roots if is_remote(folder) else (*roots, os.path.realpath(folder))
 
 
 def _location(found: Found) -> ChunkLocation:

@@ -34,6 +34,7 @@ def verify_rfs(
     seed: int = 0,
     sampled_chunks: int = SAMPLED_CHUNKS,
     allow_external: bool = False,
+    allow_local_files: bool = False,
 ) -> VerificationReport:
     """Compare references with what they describe: an HDF5 or TIFF file, a recording, or arrays.
 
@@ -60,6 +61,8 @@ def verify_rfs(
         How many chunks of an array are chosen by chance, beside the first, the last and those at edges.
     allow_external : bool, optional
         Whether files that the original names may be read outside its folder.
+    allow_local_files : bool, optional
+        Whether references that come over the network may name files of this machine.
 
     Returns
     -------
@@ -84,16 +87,16 @@ def verify_rfs(
     tally, choice = Tally(), Choice(mode, seed, sampled_chunks)
     if isinstance(against, Mapping):
         arrays = MemoryOriginal(against)
-        references = load_references(refs, tally)
+        references = load_references(refs, tally, allow_local_files=allow_local_files)
         arrays.compare(references, tally, choice)
         original = arrays.name
     elif isinstance(against, RawReader):
         recording = NeoOriginal(against)
-        references = load_references(refs, tally)
+        references = load_references(refs, tally, allow_local_files=allow_local_files)
         recording.compare(references, tally, choice)
         original = recording.name
     else:
-        references = load_references(refs, tally)
+        references = load_references(refs, tally, allow_local_files=allow_local_files)
         source = os.fspath(against) if against is not None else _described_by(references)
         _compare_file(canonical(source), references, tally, choice, allow_external=allow_external)
         original = without_query(source)

@@ -203,7 +203,9 @@ def join(path: str, name: str) -> str:
     return f"{path}/{name}" if path else name
 
 
-def load_references(refs: str | os.PathLike[str] | Rfs, tally: Tally) -> References:
+def load_references(
+    refs: str | os.PathLike[str] | Rfs, tally: Tally, *, allow_local_files: bool = False
+) -> References:
     """Load and open references, and check that a local file of them is strict JSON.
 
     Raises
@@ -211,7 +213,7 @@ def load_references(refs: str | os.PathLike[str] | Rfs, tally: Tally) -> Referen
     shadowzarr.errors.InvalidReferencesError
         When they are not references that can be read.
     """
-    rfs = load_rfs(refs)
+    rfs = load_rfs(refs, allow_local_files=allow_local_files)
     if not isinstance(refs, Mapping):
         _check_file(Path(canonical(refs)), tally)
     return References(rfs, open_loaded(rfs), tally)

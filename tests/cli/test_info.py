@@ -67,6 +67,10 @@ def test_an_index_behind_a_url_is_read_by_our_own_reader(tmp_path, capsys, monke
     write_rfs(builder.build(), tmp_path / "x")
     with RangeServer(tmp_path) as server:
         code, out, err = info(capsys, server.url("x"), "a", "--json")
+        assert (code, out) == (1, "")
+        assert "--allow-local-files" in err
+        server.log.clear()
+        code, out, err = info(capsys, server.url("x"), "a", "--json", "--allow-local-files")
         assert (code, err) == (0, "")
         paths = [entry.path for entry in server.log]
     assert sum("/index/" in path for path in paths) == 2

@@ -36,7 +36,7 @@ def test_a_loaded_document_stands_by_itself(recording, tmp_path):
 def test_loading_reads_the_document_alone(recording, tmp_path):
     write_rfs(recording.build().build(), tmp_path / "out.shadowzarr")
     with RangeServer(tmp_path) as server:
-        rfs = load_rfs(server.url("out.shadowzarr"))
+        rfs = load_rfs(server.url("out.shadowzarr"), allow_local_files=True)
         assert [entry.path for entry in server.log] == ["/out.shadowzarr/refs.json"]
         assert rfs["indexes"]["group/indexed"]["index"].startswith(server.url("out.shadowzarr/index/"))
 

@@ -14,6 +14,7 @@ import zarr
 from zarr.core.buffer import default_buffer_prototype
 from zarr.storage import MemoryStore
 
+from ...access.range_reader import restricted
 from ...errors import ShadowzarrError, UnsupportedError, UsageError
 from ...refs.chunk_key import METADATA_NAME, metadata_key
 from ...refs.document import Rfs
@@ -135,7 +136,12 @@ def make_plan(rfs: Rfs, layout: Layout, options: Mapping[str, Any]) -> Plan:
     for path in filter(None, nodes):
         refused.note(path, _no_name(path))
     refused.raise_if_any()
-    tables = ChunkTables(rfs, locator)
+    files = restricted(
+        options.get("reader"),
+        allow_private=options.get("allow_private", True),
+        local_roots=options.get("local_roots"),
+    )
+    tables = ChunkTables(rfs, locator, reader=files)
     found = {path: tables.table(path) for path, node in nodes.items() if node["node_type"] == "array"}
     options = {"merge_gap": merge_gap_of(list(found.values())), **options}
     store = RfsStore(rfs, **options)

@@ -20,8 +20,7 @@ from zarr.abc.store import Store
 from ...access.locations import canonical
 from ...access.watched import working_on
 from ...errors import OutputError, ReadError, SourceError, UsageError
-from ...store.load_rfs import load_rfs
-from ...store.rfs_store import StoreOptions
+from ...store.rfs_store import StoreOptions, load_with
 from ...store.served_metadata import parse_by_zarr
 from .buckets import bucket_store
 from .fill import is_plain
@@ -122,7 +121,7 @@ def materialize(
     if client is not None and not place.is_anywhere:
         raise UsageError("workers of Dask cannot write there; out must be a folder, a .zip or s3://")
     with place.held():
-        rfs = load_rfs(refs, reader=options.get("reader"))
+        rfs = load_with(refs, options)
         plan = make_plan(rfs, layout_of(layout), options)
         run = _Run(plan, place, settings)
         place.begin(_digest(plan))

@@ -20,8 +20,7 @@ from ...hdf5_types.properties import set_orders
 from ...hdf5_types.text import json_to_bytes
 from ...hdf5_types.types_from_json import type_from_json
 from ...refs.document import Rfs
-from ...store.load_rfs import load_rfs
-from ...store.rfs_store import RfsStore
+from ...store.rfs_store import RfsStore, load_with
 from .attributes import write_attributes
 from .creation import PROBLEMS
 from .datasets import DatasetWriter
@@ -78,7 +77,7 @@ def to_hdf5(
     target = written_path(path)
     _check(target, overwrite=overwrite)
     _load_filters()
-    rfs = load_rfs(refs, reader=options.get("reader"))
+    rfs = load_with(refs, options)
     _check_no_source(target, rfs)
     store = RfsStore(rfs, **{**options, "strict_json": True})
     temporary = target.with_name(f".{target.name}.{os.getpid()}.tmp")
