@@ -138,7 +138,7 @@ def test_a_store_takes_a_path_a_url_or_a_document(recording, tmp_path):
     write_rfs(rfs, tmp_path / "x.shadowzarr")
     with RangeServer(tmp_path) as server:
         for source in (str(tmp_path / "x.shadowzarr"), tmp_path / "x.shadowzarr", server.url("x.shadowzarr")):
-            root = zarr.open_group(RfsStore(source), mode="r")
+            root = zarr.open_group(RfsStore(source, allow_local_files=True), mode="r")
             np.testing.assert_array_equal(root["group/indexed"][:], recording.indexed())
     store = RfsStore(rfs)
     assert store.rfs is rfs
@@ -187,7 +187,7 @@ def test_forked_children_read_on(recording, tmp_path):
     write_rfs(recording.build().build(), tmp_path / "x.shadowzarr")
     with RangeServer(tmp_path) as server:
         for source in (tmp_path / "x.shadowzarr", server.url("x.shadowzarr")):
-            array = open_rfs(source)["group/indexed"]
+            array = open_rfs(source, allow_local_files=True)["group/indexed"]
             total = _sum(array)
             with multiprocessing.get_context("fork").Pool(2) as pool:
                 assert pool.map(_sum, [array] * 4, chunksize=1) == [total] * 4
