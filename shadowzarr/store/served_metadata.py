@@ -20,6 +20,7 @@ from zarr.core.group import GroupMetadata
 from zarr.core.metadata.v3 import ArrayV3Metadata
 
 from ..attributes import decode_non_finite, encode_attributes
+from ..blosc_codec import BLOSC, CHECKED_BLOSC
 from ..codecs import PARTIAL_BYTES, register_named
 from ..errors import InvalidReferencesError
 from ..refs.chunk_key import METADATA_NAME
@@ -28,6 +29,9 @@ from ..zlib_codec import FAST_ZLIB, ZLIB
 from .announced import ANNOUNCED_KEYS
 from .locate import Locator
 from .xarray_spelling import spelled_for_xarray
+
+_OURS = {ZLIB: FAST_ZLIB, BLOSC: CHECKED_BLOSC}
+"""Codecs that are served under another name, by zarr's names."""
 
 
 class ServedMetadata:
@@ -118,7 +122,9 @@ def _served_codecs(codecs: list[Any]) -> list[Any]:
     if len(codecs) == 1 and isinstance(codecs[0], Mapping) and _name(codecs[0]) == "bytes":
         return [{**codecs[0], "name": PARTIAL_BYTES}]
     return [
-        {**codec, "name": FAST_ZLIB} if isinstance(codec, Mapping) and _name(codec) == ZLIB else codec
+        {**codec, "name": _OURS[name]}
+        if isinstance(codec, Mapping) and (name := _name(codec)) in _OURS
+        else codec
         for codec in codecs
     ]
 
