@@ -17,7 +17,6 @@ from prefect.client.orchestration import get_client
 from prefect.client.schemas.objects import State
 from prefect.runtime import flow_run
 from prefect.states import Completed, Crashed
-from prefect.task_runners import ThreadPoolTaskRunner
 from prefect.utilities.annotations import quote
 
 from shadowzarr.catalog.asset_window import run_assets
@@ -50,17 +49,13 @@ from .notify import Notifier
 from .refresh_after import check_extra, refresh_repositories
 from .run_failed import RunFailedError
 from .show_progress import RunProgress, open_progress
+from .task_runner import threads
 from .task_stages import TaskStages
-
-THREADS = 300
-"""More than the largest window of assets; the window bounds what runs, and threads start when needed."""
-
-RUNNER: Any = ThreadPoolTaskRunner(max_workers=THREADS)
 
 
 @flow(
     name="index-dandisets",
-    task_runner=RUNNER,
+    task_runner=threads(),
     persist_result=False,
     on_crashed=[tell_crashed],
 )
@@ -77,7 +72,7 @@ def index_dandisets(config: IndexDandisetsConfig) -> State[Any]:
     return index_assets(config)
 
 
-@flow(name="backfill", task_runner=RUNNER, persist_result=False, on_crashed=[tell_crashed])
+@flow(name="backfill", task_runner=threads(), persist_result=False, on_crashed=[tell_crashed])
 def backfill(config: BackfillConfig) -> State[Any]:
     """Index what is missing, the oldest first, within a budget; otherwise as `index_dandisets`."""
     return index_assets(config)

@@ -14,7 +14,6 @@ from prefect.artifacts import create_markdown_artifact
 from prefect.client.schemas.objects import State
 from prefect.runtime import flow_run
 from prefect.states import Completed
-from prefect.task_runners import ThreadPoolTaskRunner
 
 from shadowzarr.catalog.child_pool import ChildPool
 from shadowzarr.catalog.clock import utc_now
@@ -36,15 +35,10 @@ from .crash_hook import RUNNING, tell_crashed
 from .materialize_config import MaterializeAssetsConfig
 from .materialize_text import markdown_materialized, record_line
 from .notify import Notifier
-from .task_runner import TaskRunner
-
-THREADS = 300
-"""More than the largest window; the window bounds what runs, and threads start when needed."""
-
-RUNNER: Any = ThreadPoolTaskRunner(max_workers=THREADS)
+from .task_runner import TaskRunner, threads
 
 
-@flow(name="materialize-assets", task_runner=RUNNER, persist_result=False, on_crashed=[tell_crashed])
+@flow(name="materialize-assets", task_runner=threads(), persist_result=False, on_crashed=[tell_crashed])
 def materialize_assets(config: MaterializeAssetsConfig) -> State[Any]:
     """Materialize assets; the result of the completed state is a `MaterializeSummary`.
 

@@ -7,9 +7,18 @@ from typing import Any
 
 from prefect import Task
 from prefect.futures import PrefectFuture
+from prefect.task_runners import ThreadPoolTaskRunner
 
 from shadowzarr.errors import ShadowzarrError
 from tasks.retrying import policy
+
+THREADS = 300
+"""More than the largest window; the window bounds what runs, and threads start when needed."""
+
+
+def threads() -> Any:
+    """What runs the tasks of a flow."""
+    return ThreadPoolTaskRunner(max_workers=THREADS)
 
 
 class TaskRunner[T, R]:

@@ -14,7 +14,6 @@ from prefect.artifacts import create_markdown_artifact
 from prefect.client.schemas.objects import State
 from prefect.runtime import flow_run
 from prefect.states import Completed
-from prefect.task_runners import ThreadPoolTaskRunner
 
 from shadowzarr.catalog.child_pool import ChildPool
 from shadowzarr.catalog.clock import utc_now
@@ -34,16 +33,11 @@ from tasks.check_output import check_output
 from .checks_text import check_line, markdown_checks
 from .crash_hook import RUNNING, tell_crashed
 from .notify import Notifier
-from .task_runner import TaskRunner
+from .task_runner import TaskRunner, threads
 from .verify_config import VerifyOutputsConfig
 
-THREADS = 300
-"""More than the largest window; the window bounds what runs, and threads start when needed."""
 
-RUNNER: Any = ThreadPoolTaskRunner(max_workers=THREADS)
-
-
-@flow(name="verify-outputs", task_runner=RUNNER, persist_result=False, on_crashed=[tell_crashed])
+@flow(name="verify-outputs", task_runner=threads(), persist_result=False, on_crashed=[tell_crashed])
 def verify_outputs(config: VerifyOutputsConfig) -> State[Any]:
     """Check outputs; the result of the completed state is a `ChecksSummary`.
 
