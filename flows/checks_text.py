@@ -19,8 +19,8 @@ from .summary_text import EMBARGOED_NAME
 
 SHOWN = 50
 VERDICTS = {
-    "equal": "equal to the archive",
-    "stale": "stale: the archive has another file, or none",
+    "equal": "equal to their sources",
+    "stale": "stale: the source is another file now, or gone",
     "broken": "broken",
     "unchecked": "could not be checked",
 }

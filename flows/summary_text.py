@@ -63,7 +63,8 @@ def print_plan(console: Console, log: RunLog, *, output: str, warnings: Iterable
     _print_lines(console, [*_passed_lines(skipped), *_kept_lines(log.plan.kept)])
     _print_warnings(console, [*warnings, *log.plan.warnings])
     console.print(
-        Text(f"{len(work):,} assets would be indexed into {output}; nothing was done."), soft_wrap=True
+        Text(f"{format_count(len(work), 'asset')} would be indexed into {output}; nothing was done."),
+        soft_wrap=True,
     )
 
 

@@ -38,20 +38,39 @@ class RelocationReport:
         Whether size and ETag at the new places were compared.
     written : bool
         Whether the document was replaced.
+    sizes, etags : int
+        Files whose size, and whose ETag, the document has and were found to be the same; local files have no
+        ETag.
     """
 
     files: dict[str, str]
     places: int
     checked: bool
     written: bool
+    sizes: int = 0
+    etags: int = 0
 
     def summary(self) -> str:
         """One line for each file, and one for all."""
         lines = [f"{without_query(old)} -> {without_query(new)}" for old, new in self.files.items()]
         done = "changed" if self.written else "would change"
-        checked = "size and ETag are the same" if self.checked else "not checked"
         number = f"{len(self.files):,} file{'' if len(self.files) == 1 else 's'}"
-        return "\n".join([*lines, f"{number} ({checked}), {done} in {self.places:,} places of the document"])
+        return "\n".join(
+            [*lines, f"{number} ({self._found()}), {done} in {self.places:,} places of the document"]
+        )
+
+    def _found(self) -> str:
+        """What was compared."""
+        if not self.checked:
+            return "not checked"
+        if not self.sizes:
+            return "there; the references have no sizes to compare"
+        sizes = "size" if self.sizes == len(self.files) else f"size of {self.sizes:,}"
+        if not self.etags:
+            return f"{sizes} is the same; no ETag to compare"
+        if self.etags == self.sizes:
+            return f"{sizes} and ETag are the same"
+        return f"{sizes} is the same, and the ETag of {self.etags:,}"
 
 
 def relocate_rfs(
@@ -108,7 +127,9 @@ def relocate_rfs(
         moved.check()
     if not dry_run:
         replace_document(path, moved.document)
-    return RelocationReport(dict(moves.files), moved.places, check, not dry_run)
+    return RelocationReport(
+        dict(moves.files), moved.places, check, not dry_run, sizes=moved.sizes, etags=moved.etags
+    )
 
 
 def _absolute(prefix: str) -> str:
@@ -181,7 +202,7 @@ class _Relocated:
         self._templates = dict(self._old_templates)
         self._moves = moves
         self._texts: dict[str, str] = {}
-        self.places = 0
+        self.places = self.sizes = self.etags = 0
         self.document = cast("Rfs", dict(document))
         self._rename()
         self._old_sources = document.get("sources") or {}
@@ -197,6 +218,8 @@ class _Relocated:
                 check_identity(
                     Source(new, entry["size"], entry.get("etag")), size=found.size, etag=found.etag
                 )
+                self.sizes += found.size is not None
+                self.etags += bool(entry.get("etag") and found.etag)
             if found.size is not None:
                 sources[new] = _entry(found, entry)
 

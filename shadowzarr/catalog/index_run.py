@@ -19,7 +19,6 @@ from .assets import CatalogAsset
 from .budget import TimeBudget, plan_within
 from .child_pool import ChildPool
 from .clock import utc_now
-from .globs import matches_any
 from .gone_assets import gone_assets
 from .jobs import PRELOAD
 from .layout import Listing, OutputLayout, RecordKey
@@ -195,7 +194,7 @@ def selection_warnings(
     where = version.title
     if not assets:
         return [f"{where} has no assets"]
-    if not (rules.is_include_own or any(matches_any(asset.path, rules.include) for asset in assets)):
+    if not (rules.is_include_own or any(rules.include_asset(asset) for asset in assets)):
         return [f"{where}: no asset matches the default include patterns ({', '.join(rules.include)})"]
     return [
         f"{where}: the {kind} pattern {repr(pattern) if version.is_open else f'at position {position}'} "

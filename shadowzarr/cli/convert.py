@@ -28,7 +28,6 @@ ParserName = Literal[
     "fits",
     "hdf4",
     "hdf5",
-    "icechunk",
     "kerchunk",
     "kerchunk-parquet",
     "netcdf3",

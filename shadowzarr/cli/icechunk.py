@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import CycloptsError, Parameter
 
+from ..access.locations import without_query
 from ..formatting import format_bytes, format_count
 from .array_progress import ArrayProgress
 from .left_out import document_name, left_out_lines
@@ -32,6 +33,7 @@ def icechunk(
     message: str | None = None,
     url_prefix: Annotated[Sequence[str], Parameter(negative="")] = (),
     copy_selections: Annotated[bool, Parameter(negative="")] = False,
+    cf_attributes: Annotated[bool, Parameter(negative="")] = False,
     replace: Annotated[bool, Parameter(negative="")] = False,
     allow_local_files: Annotated[bool, Parameter(negative="")] = False,
 ) -> int:
@@ -58,6 +60,8 @@ def icechunk(
         FROM=TO, any number of times: files whose locations begin with FROM are at TO for the repository.
     copy_selections
         Read arrays with a selection and write their data into the repository, rather than refuse them.
+    cf_attributes
+        Write _FillValue and scales of arrays with named axes as xarray reads them, not as they are stored.
     replace
         Replace what is at the group already.
     allow_local_files
@@ -72,7 +76,8 @@ def icechunk(
 
     start = time.monotonic()
     rfs = load_rfs(refs, allow_local_files=allow_local_files)
-    plan = make_plan(rfs, url_for=url_for, copy_selections=copy_selections)
+    plan = make_plan(rfs, url_for=url_for, copy_selections=copy_selections, cf_attributes=cf_attributes)
+    url_for.refuse_unused()
     opened = open_repository(repo, plan.urls)
     if branch not in opened.list_branches():
         opened.create_branch(branch, opened.lookup_branch("main"))
@@ -105,12 +110,27 @@ class _Prefixes:
 
     def __init__(self, pairs: Mapping[str, str]) -> None:
         self._pairs = sorted(pairs.items(), key=lambda pair: -len(pair[0]))
+        self._unused = set(pairs)
+        self._met: set[str] = set()
 
     def __call__(self, location: str) -> str:
-        for old, new in self._pairs:
-            if location.startswith(old):
-                return new + location[len(old) :]
+        self._met.add(location)
+        fitting = [(old, new) for old, new in self._pairs if location.startswith(old)]
+        self._unused.difference_update(old for old, _ in fitting)
+        for old, new in fitting:
+            return new + location[len(old) :]
         return location
+
+    def refuse_unused(self) -> None:
+        """Refuse prefixes that no location began with: they are misspelled, or there is no such file."""
+        if self._unused:
+            from ..errors import UsageError
+
+            named = ", ".join(map(without_query, sorted(self._met)[:3])) or "none"
+            raise UsageError(
+                f"--url-prefix: no file of the references begins with {without_query(min(self._unused))!r}; "
+                f"they name {named}"
+            )
 
 
 def _prefixes(given: Sequence[str]) -> _Prefixes:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import time
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TextIO
 
 from cyclopts import Parameter
@@ -32,6 +34,7 @@ def materialize(
     max_memory: int = 1024,
     threads: int | None = None,
     scratch: str | None = None,
+    cf_attributes: bool = True,
     allow_local_files: Annotated[bool, Parameter(negative="")] = False,
     json: Annotated[bool, Parameter(negative="")] = False,
 ) -> int:
@@ -59,6 +62,9 @@ def materialize(
         How many pieces to work on at the same time.
     scratch
         A folder for what does not fit into the memory meanwhile.
+    cf_attributes
+        Write _FillValue and scales of arrays with named axes as xarray reads them; --no-cf-attributes leaves
+        them as they are stored.
     allow_local_files
         Let references at a URL name files of this machine.
     json
@@ -67,7 +73,7 @@ def materialize(
     from ..export.materialize import materialize as write
 
     start = time.monotonic()
-    with _Progress() as progress:
+    with _told(), _Progress() as progress:
         report = write(
             refs,
             out,
@@ -76,6 +82,7 @@ def materialize(
             max_memory=max_memory * MEBIBYTE,
             threads=threads,
             scratch=scratch,
+            cf_attributes=cf_attributes,
             progress=progress,
             allow_local_files=allow_local_files,
         )
@@ -86,6 +93,17 @@ def materialize(
         for line in left_out_lines(report.left_out, where=document_name(refs)):
             print(line)
     return LEFT_OUT_CODE if report.left_out else 0
+
+
+@contextlib.contextmanager
+def _told() -> Iterator[None]:
+    """Say after Ctrl-C what becomes of what was written."""
+    try:
+        yield
+    except KeyboardInterrupt as error:
+        left = next(filter(None, getattr(error, "__notes__", ())), "nothing was written")
+        print(f"shadowzarr: interrupted; {left}", file=sys.stderr, flush=True)
+        raise
 
 
 class _Progress:

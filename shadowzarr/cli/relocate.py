@@ -30,7 +30,7 @@ def relocate(
     dry_run
         Say what would change, and write nothing.
     no_check
-        Do not ask the files at their new places whether size and ETag are the same.
+        Do not ask the files at their new places whether size, and ETag where there is one, are the same.
     """
     from ..relocation import relocate_rfs
 

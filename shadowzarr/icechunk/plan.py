@@ -15,6 +15,7 @@ from ..store.locate import ChunkId, Locator
 from ..store.rfs_store import RfsStore
 from ..store.split_chunks import FileSizes, split
 from ..store.stored_nodes import stored_nodes
+from ..store.xarray_spelling import spelled_for_xarray
 from .locations import Checksum, UrlFor, checksum_of, chunk_url
 
 _KEYS = {"name": "default", "configuration": {"separator": "/"}}
@@ -98,7 +99,9 @@ class Plan:
         return self.locator.key(ChunkId(path, tuple(coordinates)))
 
 
-def make_plan(rfs: Rfs, *, url_for: UrlFor | None, copy_selections: bool) -> Plan:
+def make_plan(
+    rfs: Rfs, *, url_for: UrlFor | None, copy_selections: bool, cf_attributes: bool = False
+) -> Plan:
     """Work out what a document becomes.
 
     Parameters
@@ -109,6 +112,8 @@ def make_plan(rfs: Rfs, *, url_for: UrlFor | None, copy_selections: bool) -> Pla
         Where files are for Icechunk, by their locations in the document.
     copy_selections : bool
         Whether the data of arrays with a selection are copied.
+    cf_attributes : bool, optional
+        Whether attributes of CF are written as xarray reads them.
 
     Raises
     ------
@@ -119,6 +124,8 @@ def make_plan(rfs: Rfs, *, url_for: UrlFor | None, copy_selections: bool) -> Pla
     """
     locator = Locator(rfs)
     nodes = dict(_nodes(rfs, locator))
+    if cf_attributes:
+        nodes = {path: spelled_for_xarray(node) for path, node in nodes.items()}
     arrays = [path for path, node in nodes.items() if node["node_type"] == "array"]
     selected = set(rfs.get("selections") or {})
     if selected and not copy_selections:

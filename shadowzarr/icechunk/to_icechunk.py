@@ -63,6 +63,7 @@ def rfs_to_icechunk(
     *,
     url_for: UrlFor | None = None,
     copy_selections: bool = False,
+    cf_attributes: bool = False,
     group: str | None = None,
     replace: bool = False,
     allow_local_files: bool = False,
@@ -82,6 +83,9 @@ def rfs_to_icechunk(
         ETag that is recorded must be that of the file there.
     copy_selections : bool, optional
         Read the data of arrays with a selection and write them into the repository.
+    cf_attributes : bool, optional
+        Write ``_FillValue``, ``scale_factor``, ``add_offset`` and ``missing_value`` of arrays whose axes all
+        have names as xarray reads them. Without it `icechunk_to_rfs` gives them as they were.
     group : str, optional
         Path of the group to write to, such as ``"sub-01/session-2"``; the root when left out. Groups
         above it are made where they are missing.
@@ -110,7 +114,7 @@ def rfs_to_icechunk(
         When Icechunk does not take what is written.
     """
     rfs = load_rfs(refs, allow_local_files=allow_local_files)
-    plan = make_plan(rfs, url_for=url_for, copy_selections=copy_selections)
+    plan = make_plan(rfs, url_for=url_for, copy_selections=copy_selections, cf_attributes=cf_attributes)
     return write_plan(plan, session, group=group, replace=replace, progress=progress)
 
 

@@ -11,7 +11,7 @@ import recordings_by_hand as hand
 
 from shadowzarr.catalog.archive_address import ArchiveAddress
 from shadowzarr.catalog.folders import list_folder
-from shadowzarr.catalog.index_run import index_dandisets
+from shadowzarr.catalog.index_run import RunLog, index_dandisets, plan_run
 from shadowzarr.catalog.plan import SelectionRules
 from shadowzarr.catalog.records import read_record
 from shadowzarr.catalog.request import FILE_INCLUDE, FolderRequest, IndexRequest, ManifestRequest
@@ -51,6 +51,15 @@ def request_of(tmp_path):
 
 def records(folder):
     return {record.path: record for record in map(read_record, folder.rglob("*.record.json"))}
+
+
+def test_a_folder_of_recordings_alone_needs_no_warning(folder, request_of):
+    """They are found whatever include says, so that its default patterns need not match."""
+    (folder / "nlx" / "more" / "a.h5").unlink()
+    log = RunLog()
+    plan_run(request_of(FolderRequest("raw", folder)), log)
+    assert sorted(work.asset.path for work in log.plan.work) == PATHS
+    assert log.plan.warnings == []
 
 
 def test_each_recording_is_one_asset_and_equals_what_neo_reads(folder, request_of, pool, tmp_path):

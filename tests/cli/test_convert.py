@@ -3,6 +3,7 @@
 import json
 import sys
 from pathlib import Path
+from typing import get_args
 
 import pytest
 from command_line import Terminal
@@ -97,3 +98,11 @@ def test_it_says_how_far_it_is_on_a_terminal(tmp_path, monkeypatch, form, source
     assert convert("--from", form, "--to", "rfs", source, "refs") == 0
     assert f"reading {source[:70]}" in shown.text
     assert " arrays read: /" in shown.text
+
+
+def test_the_parsers_are_those_of_the_library():
+    pytest.importorskip("virtualizarr")
+    from shadowzarr.cli.convert import ParserName
+    from shadowzarr.virtualizarr.parsing import PARSERS
+
+    assert list(get_args(ParserName)) == list(PARSERS)

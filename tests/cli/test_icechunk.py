@@ -85,6 +85,15 @@ def test_prefixes_move_files(refs, tmp_path):
     assert session.all_virtual_chunk_locations()[0] == (tmp_path / "moved" / "good.h5").as_uri()
 
 
+def test_a_prefix_that_no_file_begins_with(refs, tmp_path):
+    """It is misspelled, and would else be as if it were not given."""
+    result = call("icechunk", refs / "good", tmp_path / "a", "--url-prefix=/elsewhere/=s3://bucket/")
+    assert (result.returncode, result.stdout) == (1, "")
+    assert "--url-prefix: no file of the references begins with '/elsewhere/'" in error_of(result)
+    assert f"{refs}/good.h5" in error_of(result)
+    assert listed(tmp_path) == []
+
+
 @pytest.mark.parametrize("text", ["x", "=y", "x="])
 def test_prefixes_that_say_nothing(refs, tmp_path, text):
     result = call("icechunk", refs / "good", tmp_path / "a", "--url-prefix", text)

@@ -9,6 +9,7 @@ import zarr
 from command_line import Terminal, add_times, call, error_of, listed, run
 
 from shadowzarr import generate_rfs, write_rfs
+from shadowzarr.cli.command import main
 from shadowzarr.cli.materialize import _Progress
 from shadowzarr.export.materialize import MaterializeProgress
 from shadowzarr.testing import Fault, RangeServer
@@ -134,3 +135,28 @@ def test_no_progress_elsewhere(capsys):
     with _Progress() as progress:
         progress(MaterializeProgress("a/x", 5, 20, 1, 7))
     assert capsys.readouterr().err == ""
+
+
+def test_an_interruption_is_told(refs, tmp_path, monkeypatch, capsys):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(_Progress, "__call__", interrupted)
+    assert main(["materialize", str(refs), str(tmp_path / "out")]) == 130
+    assert "shadowzarr: interrupted; " in capsys.readouterr().err
+    monkeypatch.undo()
+    assert call("materialize", refs, tmp_path / "out").returncode == 0
+    assert listed(tmp_path) == ["out", "refs", "source.h5"]
+
+
+def test_attributes_as_they_are_stored(source, tmp_path):
+    with h5py.File(source, "a") as file:
+        file["x"].attrs["_FillValue"] = np.array([-1], "i2")
+        file["t"], file["c"] = np.arange(1000), np.arange(6)
+        for n, name in enumerate("tc"):
+            file[name].make_scale(name)
+            file["x"].dims[n].attach_scale(file[name])
+    write_rfs(generate_rfs(source), tmp_path / "refs")
+    for out, flag, value in (("a", "--cf-attributes", -1), ("b", "--no-cf-attributes", [-1])):
+        assert call("materialize", tmp_path / "refs", tmp_path / out, flag).returncode == 0
+        assert zarr.open_group(tmp_path / out, mode="r")["x"].attrs["_FillValue"] == value

@@ -19,7 +19,7 @@ def config(write_config):
 
 def test_a_run_keeps_to_its_budget_and_the_next_goes_on(prefect_server, config, tmp_path, capsys):
     assert main(["plan", str(config)]) == 0
-    assert "1 assets would be indexed" in capsys.readouterr().out.replace("1 asset would", "1 assets would")
+    assert "1 asset would be indexed" in capsys.readouterr().out
     for done, left in ((1, True), (2, False)):
         assert main(["run", str(config)]) == 0
         assert len(list((tmp_path / "out").rglob("*.record.json"))) == done

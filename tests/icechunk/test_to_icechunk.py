@@ -404,3 +404,20 @@ def test_what_icechunk_does_not_take_is_an_error_of_ours(tmp_path, new_session, 
     monkeypatch.setattr(icechunk.IcechunkStore, "set", refuse)
     with pytest.raises(OutputError, match=r"^Icechunk does not take the references at '/': bad metadata"):
         rfs_to_icechunk(RfsBuilder().build(), session)
+
+
+def test_attributes_of_cf_as_xarray_reads_them(tmp_path, new_session):
+    """Only when asked for: else they come back as they were."""
+    xarray = pytest.importorskip("xarray")
+    path = tmp_path / "air.nc"
+    with h5py.File(path, "w") as file:
+        file["x"] = np.arange(3.0)
+        file["x"].make_scale("x")
+        file["x"].attrs["_FillValue"] = np.array([1.0])
+    rfs = generate_rfs(path)
+    stored, spelled = (new_session(tmp_path / name, path.as_uri()) for name in ("stored", "spelled"))
+    rfs_to_icechunk(rfs, stored)
+    assert open_rfs(icechunk_to_rfs(stored))["x"].attrs["_FillValue"] == [1.0]
+    rfs_to_icechunk(rfs, spelled, cf_attributes=True)
+    with xarray.open_zarr(spelled.store, consolidated=False) as opened:
+        assert np.isnan(opened["x"].values).tolist() == [False, True, False]

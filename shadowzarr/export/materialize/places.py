@@ -17,7 +17,7 @@ import re
 import shutil
 import zipfile
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator, Container, Iterator
+from collections.abc import AsyncIterator, Container, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +37,8 @@ _OTHERS = (
     "{} holds what an earlier run has written from other references, or with another layout; remove it, or "
     "name another place"
 )
+_GO_ON = ", and the same call goes on from there"
+_REMOVE = ": remove it, or name another place, to materialize references that are made anew"
 _LEFT_BY_ZARR = re.compile(r"\.[0-9a-f]{32}\.partial$")
 """Names of files that zarr's local store had not renamed when its process was killed."""
 
@@ -82,8 +84,23 @@ class Place(ABC):
         """A folder for files that are needed meanwhile, on the same disk; None for the usual one."""
         return None
 
-    def advice(self) -> str:
-        """What to do after a failure."""
+    def give_up(self, own: Sequence[str]) -> bool:
+        """After a failure, take away what was written when there is nothing of use in it.
+
+        Parameters
+        ----------
+        own : sequence of str
+            Prefixes of the keys of arrays whose values the references hold, so that they cost no reading.
+
+        Returns
+        -------
+        bool
+            Whether nothing is left.
+        """
+        return False
+
+    def advice(self, *, is_changed: bool) -> str:
+        """What to do after a failure that leaves something, or after one since a source has changed."""
         return ""
 
     @contextlib.contextmanager
@@ -174,9 +191,23 @@ class FolderPlace(Place):
         """The folder beside the data."""
         return self._partial
 
-    def advice(self) -> str:
+    def give_up(self, own: Sequence[str]) -> bool:
+        """Remove the folder beside the output, which is locked."""
+        written = (path for path in self._data.rglob("*") if path.is_file())
+        keys = (path.relative_to(self._data).as_posix() for path in written)
+        try:
+            if any(not _is_of_no_use(key, own) for key in keys):
+                return False
+            shutil.rmtree(self._partial)
+        except OSError:  # the failure itself is told, and where what is left lies
+            return False
+        self._is_begun = False
+        return True
+
+    def advice(self, *, is_changed: bool) -> str:
         """Where what was written is."""
-        return f"; what is written so far is in {self._partial}, and the same call goes on from there"
+        place = f"; what is written so far is in {self._partial}"
+        return place + (_REMOVE if is_changed else _GO_ON)
 
     def _appear(self, made: Path) -> None:
         try:
@@ -263,9 +294,20 @@ class StorePlace(Place):
         except Exception as error:
             raise OutputError(f"cannot delete {NOTE} in {self.name}: {_first_line(error)}") from error
 
-    def advice(self) -> str:
-        """That nothing is lost."""
-        return f"; what is written so far stays in {self.name}, and the same call goes on from there"
+    def give_up(self, own: Sequence[str]) -> bool:
+        """Take away the note."""
+        try:
+            keys = sync(_of_no_use(self.store, own))
+            for key in keys or ():
+                sync(self.store.delete(key))
+        except Exception:  # noqa: BLE001 - the failure itself is told, and where what is left lies
+            return False
+        return keys is not None
+
+    def advice(self, *, is_changed: bool) -> str:
+        """Where what was written is."""
+        place = f"; what is written so far stays in {self.name}"
+        return place + (_REMOVE if is_changed else _GO_ON)
 
     def _set_note(self, data: bytes) -> str | None:
         """Leave a note where there is none; gives the digest of the one that is there then."""
@@ -310,7 +352,7 @@ class SessionPlace(Place):
     def finish(self, *, verify: bool) -> None:
         """Nothing: the caller commits."""
 
-    def advice(self) -> str:
+    def advice(self, *, is_changed: bool) -> str:
         """That nothing is lost."""
         return "; nothing is committed: give the session up"
 
@@ -333,6 +375,20 @@ def _remove_half_written(folder: Path) -> None:
     for path in folder.rglob(f"*{_SUFFIX}"):
         if _LEFT_BY_ZARR.search(path.name) and path.is_file():
             path.unlink()
+
+
+def _is_of_no_use(key: str, own: Sequence[str]) -> bool:
+    return key == NOTE or key.startswith(tuple(own)) or bool(_LEFT_BY_ZARR.search(key))
+
+
+async def _of_no_use(store: Store, own: Sequence[str]) -> list[str] | None:
+    """All keys, the note last; None when one of them is of use."""
+    found = []
+    async for key in store.list():
+        if not _is_of_no_use(key, own):
+            return None
+        found.append(key)
+    return sorted(found, key=lambda key: key == NOTE)
 
 
 async def _listed(store: Store) -> set[str]:

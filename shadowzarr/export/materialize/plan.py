@@ -24,6 +24,7 @@ from ...store.chunk_table import HELD, ChunkTable, ChunkTables
 from ...store.locate import Locator
 from ...store.rfs_store import RfsStore
 from ...store.stored_nodes import stored_nodes
+from ...store.xarray_spelling import spelled_for_xarray
 from .layouts import Layout, checked, is_numeric, rows_of
 from .merging import merge_gap_of
 from .refused import Refused
@@ -109,7 +110,7 @@ class Plan:
     arrays: list[ArrayPlan]
 
 
-def make_plan(rfs: Rfs, layout: Layout, options: Mapping[str, Any]) -> Plan:
+def make_plan(rfs: Rfs, layout: Layout, options: Mapping[str, Any], *, cf_attributes: bool = True) -> Plan:
     """Work out what a document becomes.
 
     Parameters
@@ -120,6 +121,8 @@ def make_plan(rfs: Rfs, layout: Layout, options: Mapping[str, Any]) -> Plan:
         How arrays whose chunks are in files are cut.
     options : mapping
         Of `RfsStore`.
+    cf_attributes : bool, optional
+        Whether attributes of CF are written as xarray reads them.
 
     Raises
     ------
@@ -150,7 +153,7 @@ def make_plan(rfs: Rfs, layout: Layout, options: Mapping[str, Any]) -> Plan:
         if path in found:
             with refused.noting(path):
                 plan = _array_plan(path, node, found[path], store, layout)
-                nodes[path] = plan.document
+                nodes[path] = spelled_for_xarray(plan.document) if cf_attributes else plan.document
                 arrays.append(plan)
     refused.raise_if_any()
     extension = extension_of(rfs, lambda location: location)

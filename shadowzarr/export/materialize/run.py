@@ -19,7 +19,7 @@ from zarr.abc.store import Store
 
 from ...access.locations import canonical
 from ...access.watched import working_on
-from ...errors import OutputError, ReadError, SourceError, UsageError
+from ...errors import OutputError, ReadError, SourceChangedError, SourceError, UsageError
 from ...store.rfs_store import StoreOptions, load_with
 from ...store.served_metadata import parse_by_zarr
 from .buckets import bucket_store
@@ -51,12 +51,14 @@ def materialize(
     threads: int | None = None,
     scratch: str | os.PathLike[str] | None = None,
     client: Any = None,
+    cf_attributes: bool = True,
     progress: Progress | None = None,
     **options: Any,
 ) -> MaterializeReport:
     """Write the values that references point at into an ordinary Zarr store, which needs no sources.
 
-    Groups, attributes and arrays that the references hold are copied as they are. An array whose chunks are
+    Groups, attributes (but those of `cf_attributes`) and arrays that the references hold are copied as they
+    are. An array whose chunks are
     in files is written anew as the layout says. Each source is read once. A run that ended early is gone on
     with by the same call.
 
@@ -84,6 +86,10 @@ def materialize(
     client : distributed.Client, optional
         Lets workers of Dask do the work, each task with one thread and `max_memory` for itself. They must
         reach the sources and the output, which is a folder, a zip file or in a bucket.
+    cf_attributes : bool, optional
+        Write ``_FillValue``, ``scale_factor``, ``add_offset`` and ``missing_value`` of arrays whose axes all
+        have names as xarray reads them, which refuses the lists of one that HDF5 and NetCDF have. Without it
+        all attributes stay as they are.
     progress : callable, optional
         Hears a `MaterializeProgress` now and then.
     **options
@@ -122,14 +128,17 @@ def materialize(
         raise UsageError("workers of Dask cannot write there; out must be a folder, a .zip or s3://")
     with place.held():
         rfs = load_with(refs, options)
-        plan = make_plan(rfs, layout_of(layout), options)
+        plan = make_plan(rfs, layout_of(layout), options, cf_attributes=cf_attributes)
         run = _Run(plan, place, settings)
         place.begin(_digest(plan))
         try:
             reports = run.write()
             place.finish(verify=verify)
         except (OutputError, ReadError, SourceError) as error:
-            raise _advised(error, place) from error
+            raise _advised(error, _advice(error, plan, place, settings)) from error
+        except BaseException as error:
+            error.add_note(_advice(error, plan, place, settings).removeprefix("; "))
+            raise
     return MaterializeReport(
         out=place.name,
         groups=len(plan.nodes) - len(plan.arrays),
@@ -199,14 +208,19 @@ def _digest(plan: Plan) -> str:
     return digest.hexdigest()
 
 
-def _advised(error: Exception, place: Place) -> Exception:
+def _advice(error: BaseException, plan: Plan, place: Place, settings: _Settings) -> str:
+    """What becomes of what was written; nothing stays that only holds what the references themselves do."""
+    own = [f"{array.path}/" if array.path else "" for array in plan.arrays if array.is_held]
+    if settings.client is None and place.give_up(own):  # workers of Dask may still be writing
+        return ""
+    return place.advice(is_changed=isinstance(error, SourceChangedError))
+
+
+def _advised(error: Exception, advice: str) -> Exception:
     """The same error, with what becomes of what was written."""
-    text = str(error)
     if isinstance(error, ReadError):
-        made: Exception = type(error)(f"{text}{place.advice()}", status=error.status)
-    else:
-        made = type(error)(f"{text}{place.advice()}")
-    return made
+        return type(error)(f"{error}{advice}", status=error.status)
+    return type(error)(f"{error}{advice}")
 
 
 class _Run:

@@ -4,6 +4,8 @@ import inspect
 import re
 from pathlib import Path
 
+import h5py
+import numpy as np
 import pytest
 
 from shadowzarr import generate_rfs, write_rfs
@@ -19,16 +21,23 @@ PAGE = (ROOT / "docs" / "materialize.md").read_text(encoding="utf-8")
 def test_the_examples_run(tmp_path, monkeypatch):
     icechunk = pytest.importorskip("icechunk")
     pytest.importorskip("hdmf_zarr")
+    pytest.importorskip("xarray")
     from shadowzarr.nwb import read_nwb
     from shadowzarr.testing.sample_nwb import write_recording
 
     icechunk.set_logs_filter("error")
     monkeypatch.chdir(tmp_path)
     write_rfs(generate_rfs(write_recording(tmp_path / "session.nwb")), "session.shadowzarr")
+    with h5py.File("air.nc", "w") as file:
+        file["x"] = np.arange(3.0)
+        file["x"].make_scale("x")
+        file["x"].attrs["_FillValue"] = np.array([1.0])
+    write_rfs(generate_rfs("air.nc"), "air.shadowzarr")
     names = {}
     for code in re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL):
         exec(code, names)
     assert names["report"].verified
+    assert np.isnan(names["opened"]["x"].values).tolist() == [False, True, False]
     expected = read_nwb("session.shadowzarr").acquisition["ElectricalSeries"].data[:]
     for place in ("session.zarr", "sharded.zarr", names["repo"].readonly_session("main").store):
         assert (read_nwb(place).acquisition["ElectricalSeries"].data[:] == expected).all()

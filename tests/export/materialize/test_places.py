@@ -90,10 +90,16 @@ class TestBucket:
         rfs = generate_rfs(recording)
         good = recording.read_bytes()
         recording.write_bytes(good[:-1])
-        with pytest.raises(SourceChangedError, match="stays in s3://sources/two, and the same call goes on"):
+        with pytest.raises(SourceChangedError) as nothing:
             materialize(rfs, "s3://sources/two", layout=cut)
+        assert "so far" not in str(nothing.value)
+        assert keys(object_store, "two/") == {}
         recording.write_bytes(good)
         interrupted(rfs, "s3://sources/two")
+        recording.write_bytes(good[:-1])
+        with pytest.raises(SourceChangedError, match="so far stays in s3://sources/two: remove it, or name"):
+            materialize(rfs, "s3://sources/two", layout=cut)
+        recording.write_bytes(good)
         before = keys(object_store, "two/")
         assert NOTE in before
         assert not [key for key in before if key.endswith("zarr.json")]
@@ -281,17 +287,57 @@ class TestErrors:
     def test_a_changed_source(self, recording, tmp_path):
         rfs = generate_rfs(recording)
         recording.write_bytes(recording.read_bytes() + b"more")
-        with pytest.raises(SourceChangedError, match="what is written so far is in"):
+        with pytest.raises(SourceChangedError) as changed:
             materialize(rfs, tmp_path / "out")
-        assert not (tmp_path / "out").exists()
+        assert "so far" not in str(changed.value)
+        assert [path.name for path in tmp_path.iterdir()] == [recording.name]
+        again = generate_rfs(recording)  # which goes its way, since nothing is left of the other
+        materialize(again, tmp_path / "out")
+        assert differences(again, opened(tmp_path / "out")) == []
+
+    def test_a_source_that_changes_in_the_middle(self, recording, tmp_path):
+        """What is there is of use with the former file alone, so nobody is sent to the same call."""
+        rfs, good = generate_rfs(recording), recording.read_bytes()
+        interrupted(rfs, tmp_path / "out")
+        recording.write_bytes(good + b"more")
+        with pytest.raises(
+            SourceChangedError, match=r"so far is in .*out\.partial: remove it, or name"
+        ) as told:
+            materialize(rfs, tmp_path / "out", layout=cut)
+        assert "same call" not in str(told.value)
+        with pytest.raises(OutputError, match=r"from other references.*; remove it, or name another place"):
+            materialize(generate_rfs(recording), tmp_path / "out", layout=cut)
+        recording.write_bytes(good)
+        materialize(rfs, tmp_path / "out", layout=cut)
+        assert differences(rfs, opened(tmp_path / "out")) == []
+
+    def test_an_interruption_says_what_stays(self, recording, tmp_path):
+        def stop(event):
+            if event.path == "wave/data" and event.nbytes:
+                raise KeyboardInterrupt
+
+        with pytest.raises(KeyboardInterrupt) as ended:
+            materialize(
+                generate_rfs(recording),
+                tmp_path / "out",
+                layout=cut,
+                threads=1,
+                progress=stop,
+                max_memory=2**20,
+            )
+        kept = chunk_files(tmp_path / PARTIAL / "data", "wave/data")
+        assert kept
+        assert ended.value.__notes__ == [
+            f"what is written so far is in {tmp_path / PARTIAL}, and the same call goes on from there"
+        ]
 
     def test_a_source_that_cannot_be_reached(self, recording, tmp_path):
         with RangeServer(recording.parent) as server:
             rfs = generate_rfs(server.url(recording.name))
         reader = DefaultReader(retries=RetryPolicy(attempts=1))
-        with pytest.raises(ReadError, match="recording.h5.*; what is written so far is in"):
+        with pytest.raises(ReadError, match="recording.h5"):
             materialize(rfs, tmp_path / "out", reader=reader)
-        assert not (tmp_path / "out").exists()
+        assert [path.name for path in tmp_path.iterdir()] == [recording.name]
 
     def test_a_full_disk(self, recording, tmp_path):
         rfs = generate_rfs(recording)
