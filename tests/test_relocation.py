@@ -7,7 +7,7 @@ import h5py
 import numpy as np
 import pytest
 
-from shadowzarr import generate_rfs, open_rfs, relocate_rfs, verify_rfs, write_rfs
+from shadowzarr import RelocationReport, generate_rfs, open_rfs, relocate_rfs, verify_rfs, write_rfs
 from shadowzarr.errors import SourceChangedError, SourceNotFoundError, UsageError
 
 
@@ -124,3 +124,19 @@ def test_what_cannot_be_written_is_named(moved):
         relocate_rfs(
             moved / "refs", from_prefix=str(moved / "old" / "x.h5"), to_prefix="https://h/x?X-Amz-Signature=1"
         )
+
+
+@pytest.mark.parametrize(
+    ("found", "words"),
+    [
+        ({"checked": False}, "2 files (not checked), changed"),
+        ({}, "2 files (there; the references have no sizes to compare), changed"),
+        ({"sizes": 2}, "2 files (size is the same; no ETag to compare), changed"),
+        ({"sizes": 2, "etags": 1}, "2 files (size is the same, and the ETag of 1), changed"),
+        ({"sizes": 2, "etags": 2}, "2 files (size and ETag are the same), changed"),
+        ({"sizes": 1, "etags": 1}, "2 files (size of 1 and ETag are the same), changed"),
+    ],
+)
+def test_the_summary_says_what_was_compared(found, words):
+    values = {"files": {"a": "b", "c": "d"}, "places": 2, "checked": True, "written": True}
+    assert words in RelocationReport(**{**values, **found}).summary()

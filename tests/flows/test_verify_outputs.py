@@ -33,6 +33,7 @@ def test_a_choice_is_checked_and_what_is_wrong_is_told(prefect_server, config, t
     printed = capsys.readouterr()
     assert "broken  000001 draft  sub-2/2.nwb  its references are not there" in printed.err
     assert "3 outputs of 3 checked" in printed.out
+    assert "equal to their sources" in printed.out
     found = json.loads((tmp_path / "out" / "verification.json").read_text())
     assert found["counts"] == {"equal": 2, "broken": 1}
     assert [each["path"] for each in found["found"]] == ["sub-2/2.nwb"]
