@@ -241,8 +241,15 @@ def _signals_of_neuroscope(path: Path) -> bool:
     return any(path.with_suffix(ending).is_file() for ending in (".dat", ".lfp", ".eeg"))
 
 
+def _block_of_tdt(path: Path) -> FoundRecording | None:
+    """The block whose index a file is; NEO takes a file of a block that is in no tank."""
+    return FoundRecording(_TDT, str(path)) if path.suffix.lower() == ".tsq" else None
+
+
 def _part(path: Path, head: bytes) -> FoundRecording | None:
     """The recording that a file is a part of, when NEO can be told to read that part alone."""
+    if path.suffix.lower() == ".tsq":
+        return _block_of_tdt(path)
     if path.suffix.lower() == ".ncs" and head.startswith(b"######## Neuralynx"):
         return FoundRecording(_NEURALYNX, str(path.parent), {"include_filenames": [path.name]})
     others = {".continuous": _OPEN_EPHYS_LEGACY, ".oebin": _OPEN_EPHYS}

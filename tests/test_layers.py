@@ -24,6 +24,7 @@ MAY_IMPORT = {
     "access": {"refs"},
     "recordings": set(),
     "recording_files": {"recordings"},
+    "recording_readers": {"recordings"},
     "recognition": {"refs", "access", "recordings"},
     "builder": {"refs", "attributes", "codecs"},
     "write": {"refs", "access"},
@@ -51,6 +52,7 @@ MAY_IMPORT = {
         "virtual",
         "recognition",
         "recordings",
+        "recording_readers",
     },
     "export": {"refs", "attributes", "access", "store", "hdf5_types", "formatting"},
     "lindi": {"refs", "attributes", "zarr_v2", "access", "builder", "store", "formats"},
@@ -66,6 +68,7 @@ MAY_IMPORT = {
         "hdf5_types",
         "recognition",
         "recordings",
+        "recording_readers",
     },
     "catalog": {
         "refs",

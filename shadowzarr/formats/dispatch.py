@@ -15,8 +15,9 @@ from urllib.parse import quote, urlsplit, urlunsplit
 
 from ..access.archives import asset_address
 from ..access.locations import canonical, is_remote, local_path, without_query
-from ..access.sources import check_local_copy, describe
+from ..access.sources import Source, check_local_copy, describe
 from ..access.traffic import counted
+from ..access.watched import working_on
 from ..errors import NotHDF5Error, UnknownFormatError, UsageError
 from ..recognition import FORMATS, TITLES, Format, recognize
 from ..refs.document import Rfs
@@ -149,10 +150,51 @@ def _generate_tiff(source: Any, local_file: Any, **options: Any) -> Rfs:
     described = describe(source)
     path = local_path(canonical(local_file))
     check_local_copy(described, path)
-    rfs = generate_rfs_tiff(path, url_for=lambda file: hosted_url(described.url, path, file), **options)
-    if described.etag is not None:
-        rfs.get("sources", {})[described.url]["etag"] = described.etag
+    hosted = _Hosted(lambda file: hosted_url(described.url, path, file), {described.url: described})
+    rfs = generate_rfs_tiff(path, url_for=hosted.url_for, **options)
+    hosted.check(rfs)
     return rfs
+
+
+class _Hosted:
+    """Where the files of a set are hosted, and whether they are the same there.
+
+    Parameters
+    ----------
+    find : callable
+        Gives the URL of a local file.
+    asked : dict, optional
+        What was asked and checked already, by URL.
+    """
+
+    def __init__(self, find: Callable[[str], str], asked: dict[str, Source] | None = None) -> None:
+        self._find, self._asked = find, asked or {}
+        self._copies: dict[str, str] = {}
+
+    def url_for(self, file: str) -> str:
+        """Where a local file is hosted."""
+        url = self._find(file)
+        self._copies[url] = file
+        return url
+
+    def check(self, rfs: Rfs) -> None:
+        """Ask for each file that references name, compare the copy with it, and keep its ETag.
+
+        Raises
+        ------
+        SourceChangedError
+            When a copy is another file.
+        ReadError, UsageError
+            When a URL cannot be asked, or is a signed one.
+        """
+        for url, entry in rfs.get("sources", {}).items():
+            described = self._asked.get(url)
+            if described is None:
+                working_on(without_query(url))
+                described = describe(url)
+                check_local_copy(described, self._copies[url])
+            if described.etag is not None:
+                entry["etag"] = described.etag
 
 
 def _generate_neo(source: Any, local_file: Any, **options: Any) -> Rfs:
@@ -165,9 +207,13 @@ def _generate_neo(source: Any, local_file: Any, **options: Any) -> Rfs:
             f"{without_query(place)}: NEO reads recordings from local files only; give a local copy, and "
             "references name the URL"
         )
-    copy, hosted = local_path(place), canonical(source)
-    url_for = None if local_file is None else lambda file: _hosted_beside(hosted, copy, file)
-    return generate_rfs_neo(open_reader(copy), url_for=url_for, **options)
+    copy, url = local_path(place), canonical(source)
+    if local_file is None:
+        return generate_rfs_neo(open_reader(copy), **options)
+    hosted = _Hosted(lambda file: _hosted_beside(url, copy, file))
+    rfs = generate_rfs_neo(open_reader(copy), url_for=hosted.url_for, **options)
+    hosted.check(rfs)
+    return rfs
 
 
 def _hosted_beside(url: str, copy: str, file: str) -> str:
@@ -202,6 +248,8 @@ def hosted_url(url: str, copy: str, file: str | os.PathLike[str]) -> str:
             f"{copy} is one of several files, and where {relative} is cannot be told from {url}; "
             "give the URL of the object itself"
         )
+    if not is_remote(url):
+        return os.path.normpath(os.path.join(os.path.dirname(url), relative))  # noqa: PTH118, PTH120
     parts = urlsplit(url)
     path = posixpath.normpath(posixpath.join(posixpath.dirname(parts.path), quote(relative)))
     return urlunsplit((parts.scheme, parts.netloc, path, "", ""))

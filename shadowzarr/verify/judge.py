@@ -109,7 +109,7 @@ def _compare_file(
 ) -> None:
     about = about_recording(references)
     if not is_remote(location) and (about or find_recording(location) is not None):
-        with open_recording(location, about.get("reader")) as recording:
+        with open_recording(location, about) as recording:
             recording.compare(references, tally, choice)
         return
     found = identify_original(location)

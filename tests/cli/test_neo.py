@@ -1,10 +1,15 @@
 """``shadowzarr generate`` and ``verify`` of recordings: files and folders."""
 
 import json
+import shutil
 
 import chained_recordings_by_hand as chained
 import pytest
+import recordings_by_hand as hand
 from command_line import call, error_of
+
+from shadowzarr.store.load_rfs import load_rfs
+from shadowzarr.testing import RangeServer
 
 pytest.importorskip("neo")
 
@@ -24,11 +29,13 @@ def test_a_folder_is_recognized_and_verified(folder, tmp_path):
 
 def test_streams_and_segments_are_chosen(made_files, folder, tmp_path):
     options = ("--stream", "imec1.ap-SYNC", "--local-path", folder)
-    result = call("generate", "https://host/data/g0", tmp_path / "a.json", *options)
-    assert result.returncode == 0, result.stderr
-    document = json.loads((tmp_path / "a.json").read_text())
-    assert "imec1.ap-SYNC/zarr.json" in document["refs"]
-    assert list(document["sources"]) == ["https://host/data/g0/spikeglx_g0_t0.imec0.ap.bin"]
+    with RangeServer(folder.parent) as server:
+        result = call("generate", server.url(folder.name), tmp_path / "a.json", *options)
+        assert result.returncode == 0, result.stderr
+        document = json.loads((tmp_path / "a.json").read_text())
+        assert "imec1.ap-SYNC/zarr.json" in document["refs"]
+        (url,) = document["sources"]
+        assert url == server.url(f"{folder.name}/spikeglx_g0_t0.imec0.ap.bin")
     wcp = made_files / "ephys" / "winwcp.wcp"
     result = call("generate", wcp, tmp_path / "b.json", "--block", "0", "--segment", "1")
     assert result.returncode == 0, result.stderr
@@ -61,3 +68,32 @@ def test_recordings_in_chains_and_columns_are_recognized_and_verified(write, tmp
     result = call("verify", tmp_path / "out", "--full")
     assert (result.returncode, result.stderr) == (0, "")
     assert "1 array" in result.stdout
+
+
+def test_a_copy_is_compared_with_where_it_is_hosted(tmp_path):
+    copy, hosted, out = tmp_path / "copy", tmp_path / "hosted" / "g0", tmp_path / "out"
+    copy.mkdir()
+    hand.spikeglx(copy)
+    with RangeServer(tmp_path / "hosted") as server:
+        arguments = ("generate", server.url("g0"), out, "--local-path", copy)
+        result = call(*arguments)
+        assert (result.returncode, out.exists()) == (1, False)
+        assert "r_g0_t0.imec0.ap.bin" in error_of(result)
+        shutil.copytree(copy, hosted)
+        assert call(*arguments).returncode == 0
+        (entry,) = load_rfs(out)["sources"].values()
+        assert entry["size"] == (copy / "r_g0_t0.imec0.ap.bin").stat().st_size
+        assert entry["etag"]
+        shutil.rmtree(out)
+        with (hosted / "r_g0_t0.imec0.ap.bin").open("ab") as file:
+            file.write(bytes(770))
+        result = call(*arguments)
+        assert (result.returncode, out.exists()) == (1, False)
+        assert f"{copy}/r_g0_t0.imec0.ap.bin is not a copy of {server.url('g0')}" in error_of(result)
+
+
+@pytest.mark.parametrize("name", ["neuroscope", "neuroscope/session.xml"])
+def test_what_neo_names_without_a_folder_is_verified(made_files, name, tmp_path):
+    assert call("generate", made_files / "ephys" / name, tmp_path / "out").returncode == 0
+    result = call("verify", tmp_path / "out", "--full")
+    assert (result.returncode, result.stderr) == (0, "")

@@ -96,6 +96,7 @@ def test_files_of_a_set_lie_beside_each_other_where_they_are_hosted():
         hosted_url(url, "/here/run 1/a.tif", "/here/run 1/b c.tif") == "https://host/data/run%201/b%20c.tif"
     )
     assert hosted_url("s3://bucket/x/a.tif", "/here/x/a.tif", "/here/y/b.tif") == "s3://bucket/y/b.tif"
+    assert hosted_url("/there/x 1/a.tif", "/here/a.tif", "/here/b c#.tif") == "/there/x 1/b c#.tif"
     asset = "https://api.dandiarchive.org/api/assets/5a9cc6f1-aeaf-46cc-aae7-ea27960236ea/download/"
     assert hosted_url(asset, "/here/a.tif", "/here/a.tif") == asset
     with pytest.raises(UsageError, match=r"b\.tif is cannot be told"):

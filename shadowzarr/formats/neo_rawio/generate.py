@@ -5,7 +5,6 @@ Where samples lie is decided in `layouts`; this module knows the order, the path
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from typing import Any, Literal
 
@@ -13,6 +12,7 @@ from ..._optional import require, require_installed
 from ...access.watched import working_on
 from ...builder import RfsBuilder
 from ...errors import UnsupportedError, UsageError
+from ...recording_readers import place_of, told_options
 from ...refs.document import Rfs
 from ...virtual import VirtualArray
 from ..cannot_represent import CannotRepresentError
@@ -52,7 +52,7 @@ def generate_rfs_neo(
         One of NEO's raw readers. Its header is parsed if it is not yet.
     url_for : callable, optional
         Gives the URL under which a local file is hosted, of its path as the reader has it. The URL is written
-        down and not asked. Left out, references name local paths, absolute.
+        down; unlike ``shadowzarr generate``, this asks nothing there. By default references name local paths.
     stream : str or sequence of str, optional
         Ids of the streams that are wanted. Each is an array of its own then, at its id, with its own columns.
     block, segment : int, optional
@@ -114,8 +114,12 @@ class _Generation:
             "reader": type(self._recording.reader).__name__,
             "neo_version": require("neo", extra="neo").__version__,
         }
-        if is_local:
-            about["path"] = os.path.abspath(self._recording.shown)  # noqa: PTH100
+        place = place_of(self._recording.reader) if is_local else None
+        if place is not None:
+            about["path"] = place
+        told = told_options(self._recording.reader)
+        if told:
+            about["told"] = told
         if chosen:
             about["chosen"] = chosen
         self._builder.add_group("", {"neo": about})

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ...errors import DamagedSourceError, ShadowzarrError, UnsupportedError, UsageError
+from ...recording_readers import given_path
 from ..cannot_represent import CannotRepresentError
 from .files import Files
 from .streams import Stream, read_streams
@@ -159,14 +160,14 @@ def open_recording(reader: Any, files: Files) -> Recording:
     try:
         if not getattr(reader, "is_header_parsed", False):
             reader.parse_header()
-        shown = str(reader.source_name())
+        shown = given_path(reader)
         streams = read_streams(reader.header)
         counts = [int(reader.segment_count(block)) for block in range(reader.block_count())]
     except ShadowzarrError:
         raise
     except Exception as error:  # NEO raises whatever a damaged header leads to
         raise DamagedSourceError(
-            f"{_name(reader)}: NEO's {type(reader).__name__} cannot read it: {short_reason(error)}"
+            f"{given_path(reader)}: NEO's {type(reader).__name__} cannot read it: {short_reason(error)}"
         ) from error
     if not streams:
         raise UnsupportedError(f"{shown}: NEO's {type(reader).__name__} finds no signals in it")
@@ -185,13 +186,6 @@ def short_reason(error: BaseException) -> str:
     if isinstance(error, KeyError | IndexError | AttributeError):
         text = f"{type(error).__name__}: {text}"
     return text if len(text) <= _MAX_LENGTH else text[: _MAX_LENGTH - 1] + "…"
-
-
-def _name(reader: Any) -> str:
-    try:
-        return str(reader.source_name())
-    except Exception:  # noqa: BLE001 - readers make it of attributes that only a parsed header has
-        return str(getattr(reader, "filename", None) or getattr(reader, "dirname", "the recording"))
 
 
 def _counts(segments: list[Segment]) -> list[int]:

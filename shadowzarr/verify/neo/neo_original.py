@@ -6,6 +6,7 @@ How values are read is the subject of ``buffer_values``, what is said of streams
 from __future__ import annotations
 
 import contextlib
+import inspect
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Protocol, runtime_checkable
 
@@ -14,7 +15,8 @@ import numpy as np
 from ..._optional import require
 from ...access.locations import without_query
 from ...errors import DamagedSourceError, ShadowzarrError, SourceNotFoundError, UnknownFormatError, UsageError
-from ...recordings import READERS, find_recording
+from ...recording_readers import TOLD, given_path, is_told
+from ...recordings import READERS, FoundRecording, find_recording
 from ..arrays import OriginalArray, compare_arrays
 from ..original import Choice
 from ..references import References
@@ -59,7 +61,7 @@ class NeoOriginal:
         try:
             if not getattr(reader, "is_header_parsed", False):
                 reader.parse_header()
-            self.name = str(reader.source_name())
+            self.name = given_path(reader)
         except Exception as error:  # NEO raises whatever a damaged header leads to
             raise DamagedSourceError(f"NEO's {name} cannot read the recording: {error}") from error
 
@@ -130,29 +132,31 @@ class NeoOriginal:
 
 
 @contextlib.contextmanager
-def open_recording(location: str, reader: str | None) -> Iterator[NeoOriginal]:
+def open_recording(location: str, about: Mapping[str, Any]) -> Iterator[NeoOriginal]:
     """Open a recording as an original.
 
     Parameters
     ----------
     location : str
         A local file or folder.
-    reader : str or None
-        Name of the reader that the references say; None for the one that the recording looks like.
+    about : mapping
+        What the references say of it (`about_recording`): ``reader``, by default the one for what it looks
+        like, and ``told``, what the reader was told.
 
     Raises
     ------
     SourceNotFoundError, UnknownFormatError, DamagedSourceError
         When it is not there, is none, or NEO cannot read it.
     UsageError
-        When the references name no reader of NEO's.
+        When the references name no reader of NEO's, or what no reader is told.
     MissingDependencyError
         When NEO is not installed.
     """
     rawio = require("neo.rawio", extra="neo")
-    found = find_recording(location)
+    reader = about.get("reader")
+    found = _found(location, is_named=reader is not None)
     if reader is not None and (found is None or found.kind.reader != reader):
-        kind: Any = getattr(rawio, reader, None)
+        kind: Any = getattr(rawio, reader, None) if isinstance(reader, str) else None
         if kind not in rawio.rawiolist:
             raise UsageError(
                 f"the references say that {reader!r} reads the recording; NEO has no such reader"
@@ -163,6 +167,7 @@ def open_recording(location: str, reader: str | None) -> Iterator[NeoOriginal]:
         raise UnknownFormatError(f"{without_query(location)} is no recording that is known")
     else:
         kind, arguments = getattr(rawio, found.kind.reader), found.all_arguments()
+    arguments |= _told(about, kind)
     try:
         opened = kind(**arguments)
     except FileNotFoundError as error:
@@ -170,6 +175,27 @@ def open_recording(location: str, reader: str | None) -> Iterator[NeoOriginal]:
     except Exception as error:
         raise DamagedSourceError(f"{location}: NEO cannot open it: {error}") from error
     yield NeoOriginal(opened)
+
+
+def _told(about: Mapping[str, Any], kind: Any) -> dict[str, Any]:
+    """What the references say that the reader was told."""
+    told = about.get("told", {})
+    known = TOLD & inspect.signature(kind.__init__).parameters.keys()
+    if not isinstance(told, Mapping) or not told.keys() <= known or not all(map(is_told, told.values())):
+        raise UsageError(
+            f"the references say that NEO's {kind.__name__} was told {told!r}; it takes no such thing"
+        )
+    return dict(told)
+
+
+def _found(location: str, *, is_named: bool) -> FoundRecording | None:
+    """The recording that something looks like; what is a part of one may be what a reader was given."""
+    try:
+        return find_recording(location)
+    except UnknownFormatError:
+        if is_named:
+            return None
+        raise
 
 
 def about_recording(references: References) -> Mapping[str, Any]:
