@@ -32,7 +32,8 @@ def folder(tmp_path, monkeypatch):
         file.createDimension("y", 30)
         file.createDimension("x", 5)
         file.createVariable("air", "f8", ("y", "x"))[:] = 1.5
-    air = VirtualArray.contiguous(tmp_path / "air.nc", shape=(30, 5), dtype=">f8", offset=100)
+    offset = (tmp_path / "air.nc").stat().st_size - 1200
+    air = VirtualArray.contiguous(tmp_path / "air.nc", shape=(30, 5), dtype=">f8", offset=offset)
     builder = RfsBuilder()
     air.add_to(builder, "air", dimension_names=("y", "x"))
     write_rfs(builder.build(), tmp_path / "air.shadowzarr")

@@ -22,7 +22,7 @@ from h5py import h5d, h5p, h5s, h5t
 
 SECONDS = 60
 """A child may be slow on a busy machine; a loop without end is slower."""
-ROUNDS = int(os.environ.get("HDF5_DAMAGES", "20"))
+ROUNDS = int(os.environ.get("HDF5_DAMAGES", "12"))
 
 
 class Child:

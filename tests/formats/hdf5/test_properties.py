@@ -1,6 +1,6 @@
 """Random HDF5 files read through references as h5py reads them.
 
-``HDF5_EXAMPLES`` is the number of files in all, 2,000 when it is not set, and ``HDF5_SEED`` chooses them.
+``HDF5_EXAMPLES`` is the number of files in all, 1,000 when it is not set, and ``HDF5_SEED`` chooses them.
 What such files found has a test of its own in ``test_found``.
 """
 
@@ -26,7 +26,7 @@ from shadowzarr.verify.report import Difference
 from shadowzarr.write import write_rfs
 
 PARTS = 8
-EXAMPLES = int(os.environ.get("HDF5_EXAMPLES", "2000")) // PARTS
+EXAMPLES = int(os.environ.get("HDF5_EXAMPLES", "1000")) // PARTS
 SEED = int(os.environ.get("HDF5_SEED", "0"))
 
 options = st.fixed_dictionaries(
