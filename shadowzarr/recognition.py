@@ -15,6 +15,7 @@ from .access.locations import canonical, is_remote, without_query
 from .access.range_reader import DefaultReader, default_reader
 from .access.source_identity import Buffer
 from .errors import UnknownFormatError
+from .recording_parts import hint_for
 from .recordings import find_recording, kind_of_head
 from .refs.byte_range import FileRange
 
@@ -145,12 +146,18 @@ def unknown_format(location: str, head: Buffer) -> UnknownFormatError:
             f"{without_query(location)} is {recording.title}, which NEO reads from local files only; give a "
             "local copy"
         )
+    hint = None if is_remote(location) else hint_for(location)
+    if hint is not None:
+        return UnknownFormatError(f"{location} cannot be read alone: {hint}")
     what = (other_kind(bytes(head)) or "of no format that is known") if len(head) else "empty"
     return UnknownFormatError(f"{without_query(location)} is {what}; expected {_KNOWN}")
 
 
 def unknown_folder(path: str) -> UnknownFormatError:
     """The error for a folder without a recording."""
+    hint = hint_for(path)
+    if hint is not None:
+        return UnknownFormatError(f"{path} is a directory without a whole recording: {hint}")
     return UnknownFormatError(f"{path} is a directory without a recording; expected {_KNOWN}")
 
 

@@ -9,6 +9,7 @@ import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import Any, Final, Literal
 
@@ -144,19 +145,16 @@ def find_recording(path: str | os.PathLike[str]) -> FoundRecording | None:
     Raises
     ------
     UnknownFormatError
-        When a folder holds several recordings, or a file is a part of one and cannot be read alone.
+        When a folder holds several recordings, or one that is not the folder itself, or a file is a part of
+        one and cannot be read alone.
     """
     place = Path(path)
     if not place.is_dir():
         return _in_file(place)
-    found = list({each.kind.reader: each for each in _folder_kinds(place)}.values())
-    if not found:
-        found = list(_single_files(place))
-    if len(found) > 1:
-        names = ", ".join(f"{each.kind.title} ({Path(each.path).name})" for each in found[:5])
-        more = f" and {len(found) - 5} more" if len(found) > 5 else ""
-        raise UnknownFormatError(f"{place} holds {len(found)} recordings: {names}{more}; name one of them")
-    return found[0] if found else None
+    found = _in_folder(place)
+    if len(found) > 1 or (found and found[0].is_below):
+        raise _several(place, found)
+    return found[0].recording if found else None
 
 
 def kind_of_head(head: bytes) -> Kind | None:
@@ -176,43 +174,108 @@ def first_file(path: Path) -> FoundRecording | None:
 
 def is_spikeglx(meta: Path) -> bool:
     """Whether a ``.meta`` file is SpikeGLX's, beside its samples."""
-    return meta.with_suffix(".bin").is_file() and _SPIKEGLX_META.search(_head(meta)) is not None
+    return meta.with_suffix(".bin").is_file() and is_spikeglx_meta(meta)
 
 
-def _folder_kinds(folder: Path) -> Iterator[FoundRecording]:
-    """Recordings that are the folder itself, by the files below it."""
-    for number, (inside, name) in enumerate(_walk(folder)):
-        if number >= MOST_ENTRIES:
-            return
-        path = Path(inside, name)
-        ending = path.suffix.lower()
-        if ending == ".oebin":
-            yield FoundRecording(_OPEN_EPHYS, str(folder))
-        elif ending == ".continuous":
-            yield FoundRecording(_OPEN_EPHYS_LEGACY, str(folder))
-        elif ending == ".meta" and is_spikeglx(path):
-            yield FoundRecording(_SPIKEGLX, str(folder))
-        elif path.parent == folder and ending == ".ncs":
-            yield FoundRecording(_NEURALYNX, str(folder))
-        elif ending == ".tsq" and folder in (path.parent, path.parent.parent):
-            # NEO takes a tank, which is a folder of blocks, or a file of one block
-            yield FoundRecording(_TDT, str(path if path.parent == folder else folder))
+def is_spikeglx_meta(meta: Path) -> bool:
+    """Whether a ``.meta`` file is SpikeGLX's, with or without samples."""
+    return _SPIKEGLX_META.search(_head(meta)) is not None
 
 
-def _walk(folder: Path) -> Iterator[tuple[str, str]]:
+def is_axona_set(path: Path) -> bool:
+    """Whether a ``.set`` file is Axona's, with or without samples."""
+    return _ENDINGS[".set"][0] in _head(path)
+
+
+@dataclass(frozen=True, slots=True)
+class _Inside:
+    """A recording in a folder: what to name of it, and whether it is none of the folder as a whole."""
+
+    recording: FoundRecording
+    name: str
+    is_below: bool = False
+
+
+def _in_folder(folder: Path) -> list[_Inside]:
+    """Recordings that a folder is or holds.
+
+    What its own files are comes before what lies in its folders: that can be named, and they could not.
+    """
+    whole: dict[tuple[str, str], FoundRecording] = {}
+    below: dict[str, _Inside] = {}
+    for path in islice(_files(folder), MOST_ENTRIES):
+        inside = path.relative_to(folder)
+        found = _of_folder(folder, path)
+        if found is not None:
+            whole.setdefault((found.kind.reader, inside.parts[0] if len(inside.parts) > 1 else ""), found)
+        elif len(inside.parts) > 1:
+            found, name = _below(path), str(inside)
+            if found is not None:
+                name = str(inside.parent) if found.kind in (_NEURALYNX, _TDT) else name
+                below.setdefault(found.path, _Inside(found, name, is_below=True))
+    is_its_own = any(not name for _, name in whole)
+    others = [] if is_its_own else list(_single_files(folder))
+    if not is_its_own and (whole or not others):
+        others += below.values()
+    found_whole = [_Inside(found, name) for (_, name), found in whole.items()]
+    if not others and len({reader for reader, _ in whole}) == 1:
+        return found_whole[:1]  # NEO finds those of its other folders from here
+    return [*found_whole, *others]
+
+
+def _several(folder: Path, found: list[_Inside]) -> UnknownFormatError:
+    """The error for a folder of which one recording is to be named."""
+    names = ", ".join(
+        f"{each.recording.kind.title} ({each.name or 'files of the folder itself'})" for each in found[:5]
+    )
+    more = f" and {len(found) - 5} more" if len(found) > 5 else ""
+    if len(found) == 1:
+        return UnknownFormatError(f"{folder} holds a recording in a folder of its own: {names}; name that")
+    own = "" if all(each.name for each in found) else ", or open one with its reader of neo.rawio"
+    return UnknownFormatError(f"{folder} holds {len(found)} recordings: {names}{more}; name one of them{own}")
+
+
+def _of_folder(folder: Path, path: Path) -> FoundRecording | None:
+    """The recording that a folder is, by a file below it."""
+    ending = path.suffix.lower()
+    if ending == ".oebin":
+        return FoundRecording(_OPEN_EPHYS, str(folder))
+    if ending == ".continuous":
+        return FoundRecording(_OPEN_EPHYS_LEGACY, str(folder))
+    if ending == ".meta" and is_spikeglx(path):
+        return FoundRecording(_SPIKEGLX, str(folder))
+    if path.parent == folder and ending == ".ncs":
+        return FoundRecording(_NEURALYNX, str(folder))
+    if ending == ".tsq" and folder in (path.parent, path.parent.parent):
+        # NEO takes a tank, which is a folder of blocks, or a file of one block
+        return FoundRecording(_TDT, str(path if path.parent == folder else folder))
+    return None
+
+
+def _below(path: Path) -> FoundRecording | None:
+    """The recording that a file in a folder's folders is the first of."""
+    name = path.name.lower()
+    if name.endswith(".ncs"):
+        return FoundRecording(_NEURALYNX, str(path.parent))
+    if name.endswith(".tsq"):
+        return FoundRecording(_TDT, str(path.parent))
+    return first_file(path) if name.endswith((*FIRST_FILES, ".eeg")) else None
+
+
+def _files(folder: Path) -> Iterator[Path]:
     for inside, folders, names in os.walk(folder):
         folders.sort()
-        yield from ((inside, name) for name in sorted(names))
+        yield from (Path(inside, name) for name in sorted(names))
 
 
-def _single_files(folder: Path) -> Iterator[FoundRecording]:
+def _single_files(folder: Path) -> Iterator[_Inside]:
     """Recordings whose first files lie in a folder."""
     seen: set[str] = set()
     for path in sorted(folder.iterdir()):
-        found = _in_file(path, is_alone=False) if path.is_file() else None
+        found = first_file(path) if path.is_file() else None
         if found is not None and found.path not in seen:
             seen.add(found.path)
-            yield found
+            yield _Inside(found, path.name)
 
 
 def _in_file(path: Path, *, is_alone: bool = True) -> FoundRecording | None:
@@ -227,7 +290,9 @@ def _in_file(path: Path, *, is_alone: bool = True) -> FoundRecording | None:
     name = path.name.lower()
     for ending, (text, reader) in _ENDINGS.items():
         if name.endswith(ending) and text in head:
-            return FoundRecording(READERS[reader], str(path))
+            # without its samples a recording of Axona's has spikes alone
+            is_whole = reader != "AxonaRawIO" or path.with_suffix(".bin").is_file()
+            return FoundRecording(READERS[reader], str(path)) if is_whole else None
     if name.endswith(".eeg") and Path(f"{path}.ent").is_file():
         return FoundRecording(_ELAN, str(path))
     if name.endswith(".xml") and b"<parameters" in head and _signals_of_neuroscope(path):

@@ -1,8 +1,10 @@
 """Which recording a file or folder is: by how files begin, and names where nothing else tells."""
 
+import re
 import shutil
 
 import pytest
+from recordings_by_hand import tdt
 
 from shadowzarr.errors import UnknownFormatError
 from shadowzarr.recognition import recognize, unknown_format
@@ -59,6 +61,50 @@ def test_a_folder_of_several_recordings_names_them(made_files, tmp_path):
     (tmp_path / "mcs.raw").unlink()
     (tmp_path / "notes.txt").write_text("0       is not the beginning of an EDF file")
     assert find_recording(tmp_path).path == str(tmp_path / "intan_v1.rhd")
+
+
+@pytest.fixture
+def collection(made_files, tmp_path):
+    """A folder of folders, each with a recording of another kind."""
+    ephys = made_files / "ephys"
+    for name, folder in (("spikeglx_g0", "a"), ("openephys_binary", "b"), ("neuralynx", "c/d")):
+        shutil.copytree(ephys / name, tmp_path / folder)
+    for name in ("blackrock.ns2", "intan_v1.rhd"):
+        (tmp_path / name[:5]).mkdir()
+        shutil.copy(ephys / name, tmp_path / name[:5])
+    (tmp_path / "tank").mkdir()
+    tdt(tmp_path / "tank")
+    return tmp_path
+
+
+def test_folders_with_recordings_are_named_so_that_they_can_be_given(collection):
+    with pytest.raises(
+        UnknownFormatError, match=r"holds 6 recordings: .* and 1 more; name one of them$"
+    ) as e:
+        find_recording(collection)
+    for name in ("SpikeGLX recording (a)", "Open Ephys recording (binary format) (b)"):
+        assert name in str(e.value)
+    shutil.rmtree(collection / "a")
+    with pytest.raises(UnknownFormatError, match="holds 5 recordings: ") as e:
+        recognize(collection)
+    named = re.findall(r"\(([^() ]+)\)[,;]", str(e.value))
+    assert sorted(named) == ["b", "black/blackrock.ns2", "c/d", "intan/intan_v1.rhd", "tank/Block-1"]
+    assert [find_recording(collection / name).kind.reader for name in sorted(named)] == [
+        "OpenEphysBinaryRawIO", "BlackrockRawIO", "NeuralynxRawIO", "IntanRawIO", "TdtRawIO",
+    ]  # fmt: skip
+
+
+def test_one_recording_further_down_is_named(collection):
+    with pytest.raises(UnknownFormatError, match=r"a Neuralynx recording \(d\); name that"):
+        recognize(collection / "c")
+
+
+def test_what_lies_in_the_folder_itself_comes_first(collection, made_files):
+    shutil.copytree(collection / "c", collection / "a" / "inside")
+    assert find_recording(collection / "a").kind.reader == "SpikeGLXRawIO"
+    shutil.copy(made_files / "ephys" / "neuralynx" / "CSC2.ncs", collection / "a")
+    with pytest.raises(UnknownFormatError, match=r"\(files of the folder itself\).*reader of neo\.rawio"):
+        find_recording(collection / "a")
 
 
 def test_a_part_of_a_recording_names_what_to_give(made_files):

@@ -13,7 +13,7 @@ from typing import Any
 from ..access.locations import canonical, is_remote, without_query
 from ..access.source_identity import Source, check_identity
 from ..errors import SourceChangedError, UnknownFormatError, UsageError
-from ..recordings import find_recording
+from ..recording_parts import is_of_recording
 from ..refs.document import Rfs
 from .memory_original import MemoryOriginal
 from .neo.neo_original import NeoOriginal, RawReader, about_recording, open_recording
@@ -74,7 +74,8 @@ def verify_rfs(
     ------
     shadowzarr.errors.UsageError
         When ``mode`` is no mode, ``against`` holds no arrays, or it is left out and the references have not
-        one source.
+        one source; or the original is a recording, or a part of one, and the references were not made of one,
+        as those of a virtual NWB file.
     shadowzarr.errors.InvalidReferencesError
         When ``refs`` is no reference file system.
     shadowzarr.errors.UnknownFormatError
@@ -108,10 +109,16 @@ def _compare_file(
     location: str, references: References, tally: Tally, choice: Choice, *, allow_external: bool
 ) -> None:
     about = about_recording(references)
-    if not is_remote(location) and (about or find_recording(location) is not None):
+    if about and not is_remote(location):
         with open_recording(location, about) as recording:
             recording.compare(references, tally, choice)
         return
+    if not is_remote(location) and is_of_recording(location):
+        raise UsageError(
+            "these references are no copy of one file, as those of a virtual NWB file: they were not "
+            f"made of a recording, and {location} is one or a part of one. Compare their arrays, in Python: "
+            "verify_rfs(refs, {path: values})"
+        )
     found = identify_original(location)
     if _is_replaced(references.rfs, location, found, tally):
         return

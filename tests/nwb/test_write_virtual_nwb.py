@@ -11,9 +11,18 @@ pytest.importorskip("hdmf_zarr", reason="the extra nwb is not installed")
 
 import pynwb
 from hdmf_zarr import NWBZarrIO, ZarrDataIO
+from recordings_by_hand import spikeglx
 from virtual_nwb import Sources, empty_nwb, every_type
 
-from shadowzarr import RfsStore, VirtualArray, load_rfs, materialize, open_rfs
+from shadowzarr import (
+    RfsStore,
+    VirtualArray,
+    load_rfs,
+    materialize,
+    open_rfs,
+    verify_rfs,
+    virtual_arrays_neo,
+)
 from shadowzarr.errors import OutputError, UsageError
 from shadowzarr.nwb import read_nwb, write_virtual_nwb
 
@@ -68,6 +77,32 @@ def test_it_reads_and_validates_and_holds_no_data(written):
         assert chunks or rules
         assert all(isinstance(value, list) for value in chunks), array
     assert len(rfs["sources"]) == len(values)
+
+
+def test_it_is_no_copy_of_a_recording_and_its_arrays_are_compared(tmp_path):
+    rawio = pytest.importorskip("neo.rawio", reason="the extra neo is not installed")
+    folder = tmp_path / "r_g0"
+    folder.mkdir()
+    reader = rawio.SpikeGLXRawIO(**spikeglx(folder))
+    ap = virtual_arrays_neo(reader)["imec0.ap"]
+    nwbfile = empty_nwb()
+    nwbfile.add_acquisition(pynwb.TimeSeries(name="ap", data=ap.placeholder(), unit="uV", rate=30e3))
+    path = tmp_path / "session.nwb.shadowzarr"
+    write_virtual_nwb(nwbfile, path)
+    (samples,) = folder.glob("*.bin")
+    for against in (None, samples, folder, tmp_path):
+        with pytest.raises(
+            UsageError, match=r"are no copy of one file.*verify_rfs\(refs, \{path: values\}\)"
+        ):
+            verify_rfs(path, against)
+    values = reader.get_analogsignal_chunk(0, 0, stream_index=0)
+
+    def compared(values):
+        report = verify_rfs(path, {"acquisition/ap/data": values}, mode="full")
+        return [each.path for each in report.differences if each.kind != "extra"]
+
+    assert compared(values) == []
+    assert compared(values + 1) == ["/acquisition/ap/data"]
 
 
 def test_it_exports_to_hdf5_and_zarr(written, tmp_path):

@@ -7,6 +7,7 @@ from typing import Any
 
 from ..._optional import require
 from ...errors import MissingDependencyError, SourceNotFoundError, UnknownFormatError
+from ...recording_parts import hint_for
 from ...recordings import READERS, FoundRecording, find_recording
 
 _READERS_OF_HDF5 = {
@@ -42,7 +43,8 @@ def open_reader(path: str) -> Any:
         raise SourceNotFoundError(f"{path}: there is no such file or folder")
     found = find_recording(path) or _in_hdf5(path)
     if found is None:
-        raise UnknownFormatError(f"{path} is no recording that is known; open it with a reader of neo.rawio")
+        hint = hint_for(path) or "open it with a reader of neo.rawio"
+        raise UnknownFormatError(f"{path} is no recording that is known; {hint}")
     try:
         return getattr(rawio, found.kind.reader)(**found.all_arguments())
     except (ImportError, ValueError) as error:  # what a reader raises without the library that it needs

@@ -72,10 +72,13 @@ class Recording:
             each for each in self.segments if block in (None, each.block) and segment in (None, each.number)
         ]
         if not found and self.segments:
-            counts = ", ".join(f"block {b} has {n} segments" for b, n in enumerate(_counts(self.segments)))
-            raise UsageError(
-                f"{self.shown} has no block {block} with segment {segment}: {counts}, counted from 0"
+            counts = ", ".join(
+                f"block {b} has {n} segment{'s' * (n != 1)}" for b, n in enumerate(_counts(self.segments))
             )
+            wanted = f"segment {segment}" if block is None else f"block {block}"
+            if block is not None and segment is not None:
+                wanted += f" with segment {segment}"
+            raise UsageError(f"{self.shown} has no {wanted}: {counts}, counted from 0")
         yield from found
 
     def choose_streams(self, ids: Collection[str] | None) -> list[Stream]:

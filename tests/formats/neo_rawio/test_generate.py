@@ -80,8 +80,9 @@ def test_streams_segments_and_blocks_are_chosen(
     ("options", "message"),
     [
         ({"stream": "x"}, "has no stream 'x'; its streams are 'imec0.ap', 'imec0.ap-SYNC'"),
-        ({"block": 1}, "has no block 1 with segment None: block 0 has 1 segments, counted from 0"),
-        ({"segment": -1}, "has no block None with segment -1"),
+        ({"block": 1}, "has no block 1: block 0 has 1 segment, counted from 0"),
+        ({"segment": -1}, "has no segment -1: block 0 has"),
+        ({"block": 0, "segment": 7}, "has no block 0 with segment 7: block 0 has"),
         ({"on_unsupported": "copy"}, 'expected "skip" or "error"'),
         ({"url_for": lambda path: None}, "url_for gave None"),
     ],
