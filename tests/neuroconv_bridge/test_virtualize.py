@@ -207,8 +207,8 @@ def test_the_workaround_is_still_needed():
 
 
 def test_the_example_runs(tmp_path, monkeypatch):
-    page = (ROOT / "docs" / "virtual-nwb.md").read_text(encoding="utf-8")
-    example = re.findall(r"^```python\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)[2]
+    page = (ROOT / "docs" / "virtual-nwb.md").read_text(encoding="utf-8").split("## From NeuroConv")[1]
+    example = re.findall(r"^```python\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)[0]
     (tmp_path / "Noise4Sam_g0").mkdir()
     hand.spikeglx(tmp_path / "Noise4Sam_g0")
     monkeypatch.chdir(tmp_path)

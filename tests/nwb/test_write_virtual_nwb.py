@@ -260,7 +260,7 @@ def test_the_example_of_a_recording_runs(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     page = (ROOT / "docs" / "virtual-nwb.md").read_text(encoding="utf-8")
     found = {}
-    for example in re.findall(r"^```python\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)[:2]:
+    for example in re.findall(r"^```python\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)[:3]:
         exec(compile(example, "docs/virtual-nwb.md", "exec"), found)
     assert (found["samples"] == hand.signal(300, 385)[:100, :384]).all()
     with pynwb.NWBHDF5IO("session.nwb", mode="r") as io:
