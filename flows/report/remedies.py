@@ -82,6 +82,11 @@ _REMEDIES = {
         "Holds something that cannot be represented",
         'Set references.on_unsupported to "copy" or "skip", so that the rest of the file is indexed.',
     ),
+    "RefusedPlaceError": Remedy(
+        "Names a file or a host that it may not",
+        "References that come from elsewhere lead to other places than those allowed. Find out who made them, or "
+        "make them again from the source.",
+    ),
     "UnsupportedNodesError": Remedy(
         "Has names that no ordinary store can have",
         "Read it by its references; a store with such names cannot be written.",
