@@ -14,12 +14,14 @@ from dataclasses import dataclass, replace
 
 from shadowzarr.catalog.index_run import RunLog, output_session
 from shadowzarr.catalog.request import IndexRequest
+from shadowzarr.catalog.run_summary import RunSummary
 from shadowzarr.catalog.stages import Workshop
 from shadowzarr.errors import PoolClosedError
 
 from .json_lines import JsonLines
 from .notify import Notifier
 from .stop_run import RunStop
+from .untold import UntoldFailures
 
 
 @dataclass
@@ -43,6 +45,8 @@ class BegunRun:
         What its assets share, once there is one.
     notifier : Notifier, optional
         Tells somebody how the run ended.
+    untold : UntoldFailures, optional
+        What runs before it have told nobody, once its output is held.
     json_lines : JsonLines, optional
         Takes what is told of the run's progress, when a program is to read it.
     hush : callable
@@ -59,6 +63,7 @@ class BegunRun:
     stop: RunStop | None = None
     workshop: Workshop | None = None
     notifier: Notifier | None = None
+    untold: UntoldFailures | None = None
     json_lines: JsonLines | None = None
     hush: Callable[[], None] = lambda: None
     report_stop: Callable[[str], None] = lambda reason: None
@@ -72,6 +77,15 @@ class BegunRun:
         """Go no further when the run is being stopped: what comes in then is no result."""
         if self.stop is not None:
             self.stop.wait_when_stopping()
+
+    def tell_end(
+        self, notifier: Notifier, summary: RunSummary, *, report: str, has_prefect: bool = True
+    ) -> None:
+        """Have somebody told how the run ended, and what none before it told; arguments as the notifier's."""
+        untold = [] if self.untold is None else self.untold.of(summary)
+        is_told = notifier.ended(summary, report=report, has_prefect=has_prefect, untold=untold)
+        if is_told and self.untold is not None:
+            self.untold.clear()
 
     @contextlib.contextmanager
     def finishing(self) -> Iterator[None]:
@@ -113,6 +127,7 @@ def begin_run(
     """
     begun = BegunRun(request, log or RunLog(), stop=stop)
     with output_session(request):
+        begun.untold = UntoldFailures(request.public, request.names)
         token = _BEGUN.set(begun)
         if stop is not None:
             stop.begun = begun

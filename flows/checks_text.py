@@ -13,6 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from shadowzarr.catalog.output_checks import ChecksSummary, OutputCheck, PublishedOutput
+from shadowzarr.catalog.run_summary import EXIT_FAILURE, EXIT_LEFT_OUT
 from shadowzarr.formatting import format_count
 
 from .summary_text import EMBARGOED_NAME
@@ -47,6 +48,16 @@ def print_checks(console: Console, summary: ChecksSummary) -> None:
         f"chosen by seed {summary.seed}"
     )
     console.print(Text(text), soft_wrap=True)
+    for line in exit_lines(summary):
+        console.print(Text(line), soft_wrap=True)
+
+
+def exit_lines(summary: ChecksSummary) -> list[str]:
+    """Say why the exit code is none that says all went well; nothing when it does."""
+    names = {EXIT_FAILURE: ("stale", "broken"), EXIT_LEFT_OUT: ("unchecked",)}.get(summary.exit_code, ())
+    counts = summary.counts
+    found = [f"{format_count(counts[name], 'output')} {name}" for name in names if name in counts]
+    return [f"exit code {summary.exit_code}: {', '.join(found)}"] if found else []
 
 
 def print_choice(console: Console, chosen: Sequence[PublishedOutput], *, outputs: int, seed: int) -> None:

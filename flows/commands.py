@@ -178,17 +178,19 @@ def _summary_of_run(config: IndexDandisetsConfig, log: RunLog, lines: JsonLines 
             _look_ahead(begun)
             if not begun.is_idle:
                 return _run_flow(config, begun)
-            summary = _idle_run(config, begun)
+            summary, report = _idle_run(config, begun), str(config.request.public.report)
+            _tell(
+                notifier,
+                lambda has_prefect: begun.tell_end(notifier, summary, report=report, has_prefect=has_prefect),
+            )
+            return summary
     except Exception as error:
         text = breaking(error)
         _tell(notifier, lambda has_prefect: notifier.tell(text, has_prefect=has_prefect))
         raise
-    report = str(config.request.public.report)
-    _tell(notifier, lambda has_prefect: notifier.ended(summary, report=report, has_prefect=has_prefect))
-    return summary
 
 
-def _tell(notifier: Notifier, tell: Callable[[bool], None]) -> None:
+def _tell(notifier: Notifier, tell: Callable[[bool], object]) -> None:
     """Have somebody told outside of a flow; a block is known to Prefect alone, which is started for it."""
     if not notifier.wants_prefect:
         tell(False)

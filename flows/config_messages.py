@@ -68,6 +68,8 @@ class Explainer:
         found = "a value (not shown)" if location[:1] == SECRET else found_text(problem["input"], raw)
         if problem["type"] == "literal_error":
             return f"found {found}, expected {problem['ctx']['expected']}{self._literal_hint(problem)}"
+        if _is_identifier(location, problem):
+            return f'found {found}, expected six digits in quotes, such as "000006"'
         if problem["type"] == "string_pattern_mismatch":
             return f"found {found}, expected {self._kind(location)}: {self._description(location)}"
         if problem["type"] in _NUMBER_TYPES and _is_quoted_number(problem["input"]):
@@ -108,7 +110,7 @@ class Explainer:
 
     def _quotes_hint(self, location: tuple[Any, ...], problem: Mapping[str, Any]) -> str:
         is_number = isinstance(problem["input"], (int, float)) and not isinstance(problem["input"], bool)
-        if problem["type"] != "string_type" and location[-2:-1] != ("dandisets",):
+        if problem["type"] != "string_type":
             return ""
         return f"; put it in quotes: {self._description(location)}" if is_number else ""
 
@@ -150,6 +152,12 @@ def kind_text(annotation: Any, metadata: Iterable[Any] = ()) -> str:
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return "a section"
     return _FIELD_KINDS.get(annotation, "a value")
+
+
+def _is_identifier(location: tuple[Any, ...], problem: Mapping[str, Any]) -> bool:
+    """Whether text or a number stands where the identifier of a dandiset should."""
+    is_there = location[:1] == ("dandisets",) and (len(location) == 2 or location[2:] == ("id",))
+    return is_there and isinstance(problem["input"], (str, int, float))
 
 
 def _is_quoted_number(value: Any) -> bool:

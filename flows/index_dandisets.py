@@ -103,7 +103,7 @@ def index_assets(config: IndexDandisetsConfig) -> State[Any]:
         repositories = refresh_repositories(config, log)
         with begun.finishing():
             summary = finish_run(config, log, repositories)
-        notifier.ended(summary, report=str(request.public.report))
+        begun.tell_end(notifier, summary, report=str(request.public.report))
     create_artifacts(summary, report=str(request.public.report))
     return final_state(summary, must_stop=request.stop_on_error)
 

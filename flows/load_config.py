@@ -6,6 +6,7 @@ What may stand in a configuration is the subject of `flows.config`.
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,18 @@ from .config_messages import Explainer, nearest
 from .models import FLOWS, AnyConfig
 
 Location = tuple[int | str, ...]
+
+FLAGS = {"redo.force": "--force", "redo.only_failed": "--only-failed", "redo.since": "--since"}
+"""Keys that the command line has a flag of its own for."""
+
+_HINTS = {
+    "'\\t' that cannot start any token": "use spaces in place of tabs",
+    "mapping values are not allowed": "check the indentation",
+    "expected <block end>": "check the indentation",
+    "expected '<document start>'": "check the indentation",
+}
+"""What to do about what YAML says, by a part of it."""
+_TWICE = re.compile(r'found duplicate key "(.*?)"', re.DOTALL)
 
 
 def load_config(path: str | Path, *, changes: Sequence[str] = ()) -> AnyConfig:
@@ -69,7 +82,8 @@ class _Positions:
     def where(self, location: Location) -> str:
         """Name the place of a value; of what encloses it when it is not there."""
         if location and location in self.changed:
-            return "command line, --set " + ".".join(map(str, location))
+            name = ".".join(map(str, location))
+            return f"command line, {FLAGS[name]} ({name})" if name in FLAGS else f"command line, --set {name}"
         return f"{self._path}:{self.line(location)}"
 
     def raw(self, location: Location) -> str | None:
@@ -148,7 +162,7 @@ def _parse(path: Path, text: str) -> CommentedMap:
         mark = error.problem_mark or error.context_mark
         line = f":{mark.line + 1}" if mark is not None else ""
         problem = " ".join(str(error.problem or error.context).split())
-        raise ConfigError(f"{path}{line}: not YAML: {problem}") from None
+        raise ConfigError(f"{path}{line}: {_syntax_problem(problem)}") from None
     except YAMLError as error:
         raise ConfigError(f"{path}: not YAML: {' '.join(str(error).split())}") from None
     if not isinstance(document, CommentedMap):
@@ -156,6 +170,15 @@ def _parse(path: Path, text: str) -> CommentedMap:
         found = {"a commentedseq": "a list", "a str": "text"}.get(found, found)
         raise ConfigError(f"{path}:1: found {found}, expected keys and values that begin with flow:")
     return document
+
+
+def _syntax_problem(problem: str) -> str:
+    """Say what is wrong with the text; a key that is there twice without its values, which may be secrets."""
+    twice = _TWICE.match(problem)
+    if twice is not None:
+        return f"the key {twice[1]} is there twice; keep one"
+    hint = next((f"; {hint}" for part, hint in _HINTS.items() if part in problem), "")
+    return f"not YAML: {problem}{hint}"
 
 
 def _plain(value: Any) -> Any:
@@ -238,4 +261,6 @@ def _line(problem: Any, explainer: Explainer, positions: _Positions) -> str:
     location: Location = problem["loc"]
     name = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in location).lstrip(".")
     explanation = explainer.explain(problem, raw=positions.raw(location))
+    if location in positions.changed:
+        name = ""  # where it stands is named by it
     return ": ".join(filter(None, (positions.where(location), name, explanation)))

@@ -13,19 +13,20 @@ import sys
 import threading
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import orjson
 
 from shadowzarr.access.http_client import user_agent
 from shadowzarr.catalog.clock import utc_now
-from shadowzarr.catalog.run_summary import EXIT_FAILURE, RunSummary
+from shadowzarr.catalog.run_summary import EXIT_FAILURE, RunSummary, SkippedAsset
 from shadowzarr.errors import ShadowzarrError
+from shadowzarr.formatting import format_count
 
 from .notify_section import NotifySection
 from .report.outcome import headline
-from .summary_text import exit_lines, failure_line
+from .summary_text import exit_lines, failure_line, untold_line
 
 TIMEOUT = 10.0
 """Seconds that telling may take."""
@@ -51,25 +52,48 @@ class Notifier:
         self._about = {"flow": flow, "configuration": configuration, "host": socket.gethostname()}
         self._once = threading.Lock()
 
-    def ended(self, summary: RunSummary, *, report: str, has_prefect: bool = True) -> None:
-        """Tell how a run ended that came to its end."""
-        text = " ".join([headline(summary), *exit_lines(summary)])
+    def ended(
+        self,
+        summary: RunSummary,
+        *,
+        report: str,
+        has_prefect: bool = True,
+        untold: Sequence[SkippedAsset] = (),
+    ) -> bool:
+        """Tell how a run ended that came to its end; arguments and answer as for `tell`.
+
+        ``untold`` are assets in quarantine whose failure nobody was told of: they are failures to be told.
+        """
+        text = " ".join([headline(summary), *_untold_sentence(untold), *exit_lines(summary)])
+        failures = [*map(failure_line, summary.failures), *map(untold_line, untold)]
         details = {
             "outcomes": summary.outcome_counts,
             "quarantined": summary.quarantined,
             "not_started": summary.not_started,
-            "failures": [failure_line(record) for record in summary.failures[:SHOWN_FAILURES]],
-            "more_failures": max(0, len(summary.failures) - SHOWN_FAILURES),
+            "failures": failures[:SHOWN_FAILURES],
+            "more_failures": max(0, len(failures) - SHOWN_FAILURES),
             "warnings": summary.warnings,
             "seconds": summary.seconds,
             "report": report,
             "output": summary.output,
         }
-        self.tell(text, exit_code=summary.exit_code, has_prefect=has_prefect, **details)
+        return self.tell(
+            text,
+            exit_code=summary.exit_code,
+            is_failure=summary.exit_code == EXIT_FAILURE or bool(untold),
+            has_prefect=has_prefect,
+            **details,
+        )
 
     def tell(
-        self, text: str, *, exit_code: int = EXIT_FAILURE, has_prefect: bool = True, **details: Any
-    ) -> None:
+        self,
+        text: str,
+        *,
+        exit_code: int = EXIT_FAILURE,
+        is_failure: bool | None = None,
+        has_prefect: bool = True,
+        **details: Any,
+    ) -> bool:
         """Tell something about how the run ended, unless that was told, or nobody wants to know.
 
         Parameters
@@ -78,16 +102,24 @@ class Notifier:
             In a sentence.
         exit_code : int
             Of the run.
+        is_failure : bool, optional
+            Whether those are told too who want to know of failures alone; by default those of exit code 1.
         has_prefect : bool
             Whether Prefect's API is there, which alone knows the block.
         **details
             What else the webhook's JSON object says.
+
+        Returns
+        -------
+        bool
+            Whether nobody is left who should know and does not.
         """
         section = self._section
-        if section is None or (section.on == "failure" and exit_code != EXIT_FAILURE):
-            return
+        is_failure = exit_code == EXIT_FAILURE if is_failure is None else is_failure
+        if section is None or (section.on == "failure" and not is_failure):
+            return True
         if not self._once.acquire(blocking=False):
-            return
+            return False
         subject = f"shadowzarr {self._about['flow']}"
         body = {
             "text": f"{subject}: {text}",
@@ -96,11 +128,15 @@ class Notifier:
             "time": utc_now(),
             **details,
         }
+        problems = []
         if section.webhook is not None or section.webhook_env is not None:
-            self._report("webhook", section.problem or _post(section.url, body))
+            problems.append(section.problem or _post(section.url, body))
+            self._report("webhook", problems[-1])
         if section.block is not None:
             problem = _notify_block(section.block, subject, text) if has_prefect else "Prefect is not there"
+            problems.append(problem)
             self._report(f"block {section.block}", problem)
+        return not any(problems)
 
     @property
     def wants_prefect(self) -> bool:
@@ -119,6 +155,13 @@ class Notifier:
     def _report(self, whom: str, problem: str) -> None:
         if problem:
             print(f"warning: the {whom} could not be notified: {problem}", file=sys.stderr, flush=True)
+
+
+def _untold_sentence(untold: Sequence[SkippedAsset]) -> list[str]:
+    """Say that failures of an earlier run are told now."""
+    if not untold:
+        return []
+    return [f"Never told before: the failure of {format_count(len(untold), 'asset')}."]
 
 
 def breaking(error: BaseException) -> str:

@@ -59,7 +59,7 @@ def run_refresh(config: RefreshIcechunkConfig) -> int:
             summary = refresh_icechunk(config)
     if not isinstance(summary, RefreshSummary):
         raise UsageError(f"the flow ended without a summary: {summary}")
-    print_refresh(Console(), summary, names_all=False)
+    print_refresh(Console(), summary)
     return summary.exit_code
 
 

@@ -31,7 +31,7 @@ from tasks.tag_versions import tag_versions
 from .crash_hook import RUNNING, tell_crashed
 from .notify import Notifier
 from .refresh_config import RefreshIcechunkConfig
-from .refresh_text import markdown_refresh, report_line
+from .refresh_text import markdown_refresh, report_line, report_lines
 
 
 @flow(name="refresh-icechunk", persist_result=False, on_crashed=[tell_crashed])
@@ -64,7 +64,7 @@ def _refresh_all(config: RefreshIcechunkConfig) -> RefreshSummary:
         for wanted in wanted_dandisets(request):
             report = refresh_one(request, wanted, steps)
             summary.repositories.append(report)
-            print(report_line(report), file=sys.stderr, flush=True)
+            print("\n".join(report_lines(report)), file=sys.stderr, flush=True)
     return summary
 
 

@@ -8,6 +8,7 @@ from rich.console import Console
 from rich.text import Text
 
 from shadowzarr.catalog.refresh.report import RefreshSummary, RepositoryReport
+from shadowzarr.catalog.run_summary import EXIT_ALL_WELL, EXIT_FAILURE
 from shadowzarr.formatting import format_bytes, format_count
 
 SHOWN = 10
@@ -21,17 +22,19 @@ def report_line(report: RepositoryReport, *, is_done: bool = True) -> str:
     return f"{report.dandiset} {report.version}  {_done(report, is_done=is_done)}"
 
 
-def print_refresh(console: Console, summary: RefreshSummary, *, names_all: bool = True) -> None:
-    """Print what was done; repositories line by line only when they were not told as they came."""
-    for report in summary.repositories:
-        if names_all:
-            console.print(Text(report_line(report)), soft_wrap=True)
-        for line in _left_out(report):
-            console.print(Text(f"  {line}", style="yellow"), soft_wrap=True)
+def report_lines(report: RepositoryReport) -> list[str]:
+    """Say what was done about a repository, then, indented, what is not in it."""
+    return [report_line(report), *(f"  {line}" for line in _left_out(report))]
+
+
+def print_refresh(console: Console, summary: RefreshSummary) -> None:
+    """Print what came of the run in all; each repository was told as it came."""
     reports = summary.repositories
     text = f"{_repositories(reports)} looked at, "
     text += f"{sum(each.snapshot is not None for each in reports):,} of them changed"
     console.print(Text(text + (f", {len(summary.failures):,} failed" if summary.failures else "")))
+    for line in _exit_lines(summary):
+        console.print(Text(line), soft_wrap=True)
 
 
 def print_refresh_plan(console: Console, reports: Sequence[RepositoryReport]) -> None:
@@ -51,6 +54,16 @@ def markdown_refresh(summary: RefreshSummary) -> str:
     for report in summary.repositories:
         lines += [f"- {report_line(report)}", *(f"  - {line}" for line in _left_out(report))]
     return "\n".join(lines)
+
+
+def _exit_lines(summary: RefreshSummary) -> list[str]:
+    """Say why the exit code is none that says all went well; nothing when it does."""
+    if summary.exit_code == EXIT_ALL_WELL:
+        return []
+    if summary.exit_code == EXIT_FAILURE:
+        return [f"exit code {EXIT_FAILURE}: {_repositories(summary.failures)} failed"]
+    lacking = _repositories([report for report in summary.repositories if report.is_left_out])
+    return [f"exit code {summary.exit_code}: {lacking} lacking assets or versions"]
 
 
 def _repositories(reports: Sequence[RepositoryReport]) -> str:

@@ -111,6 +111,13 @@ def failure_line(record: IndexRecord) -> str:
     return f"failed  {record.dandiset}  {name}  {record.failure_text}"
 
 
+def untold_line(asset: SkippedAsset) -> str:
+    """Say in one line which asset failed in an earlier run, and why."""
+    if asset.private:
+        return f"failed before  {asset.dandiset}  {EMBARGOED_NAME}  {EMBARGOED_DETAIL}"
+    return f"failed before  {asset.dandiset}  {asset.path}  {asset.detail}"
+
+
 def exit_lines(summary: RunSummary) -> list[str]:
     """Say why the exit code is none that says all went well; nothing when it does."""
     partial = summary.outcome_counts.get("partial", 0)

@@ -47,9 +47,10 @@ def bucket_error(what: str, error: Exception, *, bucket: str, service: str) -> O
     if status == "501" or code == "NotImplemented":
         return OutputError(f"{what}: {service} does not know conditional writes, which an output needs")
     if status is None:
-        return OutputUnavailableError(f"{what}: {service} does not answer; run again to go on")
+        elsewhere = "" if "://" in service else ", or set AWS_ENDPOINT_URL if the bucket is elsewhere"
+        return OutputUnavailableError(f"{what}: {service} does not answer; try again later{elsewhere}")
     if status in _PASSING:
-        return OutputUnavailableError(f"{what}: {service} answers {status}; run again to go on")
+        return OutputUnavailableError(f"{what}: {service} answers {status}; try again later")
     return OutputError(f"{what}: {service} answers {status}{f' ({code})' if code else ''}")
 
 

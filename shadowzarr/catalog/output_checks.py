@@ -28,7 +28,7 @@ from ..verify.report import REPLACED
 from .archive_address import ArchiveAddress
 from .child_pool import ChildPool
 from .jobs import VERIFY_FUNCTION, VerificationOptions, VerifyJob
-from .layout import OutputLayout
+from .layout import OutputLayout, parse_record_name
 from .records import IndexRecord, load_record
 from .run_summary import EXIT_ALL_WELL, EXIT_FAILURE, EXIT_LEFT_OUT
 from .stages import error_summary
@@ -73,7 +73,7 @@ class OutputCheck:
         ``equal``; ``stale``: the archive has another file there, or none; ``broken``: the references
         are damaged, missing or give other values; ``unchecked``: it could not be told.
     dandiset, version, path, asset_id : str
-        Of the asset; empty when the record cannot be read.
+        Of the asset; by the names of its files when the record cannot be read.
     reason : str
         What was found; empty when all is equal.
     private : bool
@@ -189,7 +189,8 @@ def check_output(bench: CheckBench, output: PublishedOutput) -> OutputCheck:
 def failed_check(
     output: PublishedOutput, error: BaseException, record: IndexRecord | None = None
 ) -> OutputCheck:
-    """Say what an error means for the output that was checked."""
+    """Say what an error means for the output that was checked; its record is read where it is not given."""
+    record = record or _readable(output)
     if not _is_there(output):
         return _check(output, record, "unchecked", "it was made anew while it was checked")
     return _check(output, record, _verdict(error), error_summary("verify", error).message)
@@ -225,6 +226,13 @@ def _is_there(output: PublishedOutput) -> bool:
         return True
 
 
+def _readable(output: PublishedOutput) -> IndexRecord | None:
+    try:
+        return load_record(output.layout.store, output.name)
+    except (InvalidReferencesError, OSError):
+        return None
+
+
 def _verdict(error: BaseException) -> Verdict:
     if isinstance(error, (SourceChangedError, SourceNotFoundError, NotInArchiveError)):
         return "stale"
@@ -235,15 +243,31 @@ def _verdict(error: BaseException) -> Verdict:
 
 
 def _check(output: PublishedOutput, record: IndexRecord | None, verdict: Verdict, reason: str) -> OutputCheck:
-    if record is None:
-        return OutputCheck(output.name, verdict, reason=reason, private=output.private)
+    of = _by_names(output) if record is None else record
     return OutputCheck(
         record=output.name,
         verdict=verdict,
-        dandiset=record.dandiset,
-        version=record.version,
-        path=record.path,
-        asset_id=record.asset_id,
+        dandiset=of.dandiset,
+        version=of.version,
+        path=of.path,
+        asset_id=of.asset_id,
         reason=reason,
         private=output.private,
     )
+
+
+@dataclass(frozen=True)
+class _Names:
+    """What the names of an asset's files say of it."""
+
+    dandiset: str
+    version: str
+    path: str
+    asset_id: str
+
+
+def _by_names(output: PublishedOutput) -> _Names:
+    _, dandiset, version, *folders, name = output.name.split("/")
+    parsed = parse_record_name(name)
+    stem, asset_id = (name, "") if parsed is None else (parsed[0], parsed[1].asset_id)
+    return _Names(dandiset, version, "/".join([*folders, stem]), asset_id)

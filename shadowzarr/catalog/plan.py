@@ -196,8 +196,8 @@ def make_plan(
     return plan
 
 
-def skipped_asset(asset: CatalogAsset, reason: str, detail: str = "") -> SkippedAsset:
-    """Describe an asset that is passed over."""
+def skipped_asset(asset: CatalogAsset, reason: str, detail: str = "", failed: str = "") -> SkippedAsset:
+    """Describe an asset that is passed over; ``failed`` is when one in quarantine did."""
     return SkippedAsset(
         dandiset=asset.dandiset,
         version=asset.version,
@@ -207,6 +207,7 @@ def skipped_asset(asset: CatalogAsset, reason: str, detail: str = "") -> Skipped
         reason=reason,
         detail=detail,
         private=asset.embargoed,
+        failed=failed,
     )
 
 
@@ -310,7 +311,7 @@ class _Decision:
         records: list[ListedRecord],
         *,
         is_done: bool,
-    ) -> tuple[str, str] | None:
+    ) -> tuple[str, ...] | None:
         if is_done and not self._redo.force:
             return UNCHANGED, ""
         failures = [record for record in records if record.outcome == "failed"]
@@ -321,7 +322,7 @@ class _Decision:
         for record in failures:
             found = self._quarantine(layout, record.path) if record.key == key else None
             if found is not None:
-                return QUARANTINED, found.text
+                return QUARANTINED, found.text, found.since.isoformat()
         return None
 
 

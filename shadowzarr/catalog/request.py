@@ -148,6 +148,12 @@ class IndexRequest:
         return (*self.dandisets, *self.folders, *self.manifests)
 
     @property
+    def names(self) -> list[str]:
+        """What the results of all that is wanted are called: dandisets, folders and manifests."""
+        folders, manifests = [each.name for each in self.folders], [each.name for each in self.manifests]
+        return [*(each.dandiset for each in self.dandisets), *folders, *manifests]
+
+    @property
     def window(self) -> int:
         """Assets in flight at once."""
         return self.processes + SPARE_ASSETS

@@ -42,6 +42,8 @@ class SkippedAsset:
         One sentence more, or nothing.
     private : bool
         Whether the asset is embargoed, so that its name stays out of a public report.
+    failed : str
+        When an asset failed that is in quarantine, UTC; empty for all others.
     """
 
     dandiset: str
@@ -52,6 +54,7 @@ class SkippedAsset:
     reason: str
     detail: str = ""
     private: bool = False
+    failed: str = ""
 
 
 @dataclass(frozen=True)

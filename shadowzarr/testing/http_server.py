@@ -11,6 +11,7 @@ import os
 import socket
 import threading
 import traceback
+from collections.abc import Callable
 from types import TracebackType
 from typing import Protocol, Self
 
@@ -60,6 +61,8 @@ class LoopbackServer:
     errors : list of str
         Tracebacks of failures inside the application and of faults' actions; `close` raises when
         there are any.
+    on_error : callable
+        Is given each of these as it happens, in the thread that failed; does nothing at first.
     effects : Effects
         What is done to every answer: the latency and bandwidth given above.
     """
@@ -77,6 +80,7 @@ class LoopbackServer:
         self.faults = Faults()
         self.log = RequestLog()
         self.errors: list[str] = []
+        self.on_error: Callable[[str], object] = lambda error: None
         self.effects = Effects(latency=latency, bandwidth=bandwidth)
         self.stopping = threading.Event()
         self._address = (host, port)
@@ -172,7 +176,7 @@ class LoopbackServer:
                 return self.application.refuse(request, effects)
             return self.application.respond(request, effects)
         except Exception:  # noqa: BLE001  (reported by close, whatever it is)
-            self.errors.append(traceback.format_exc())
+            self._note_error()
             return Response(500, {"Content-Type": "text/plain"}, b"the server failed; see its errors")
 
     def _accept(self) -> None:
@@ -199,10 +203,14 @@ class LoopbackServer:
         try:
             connection.serve()
         except Exception:  # noqa: BLE001  (reported by close, whatever it is)
-            self.errors.append(traceback.format_exc())
+            self._note_error()
         finally:
             with self._lock:
                 self._connections.pop(connection, None)
+
+    def _note_error(self) -> None:
+        self.errors.append(traceback.format_exc())
+        self.on_error(self.errors[-1])
 
     def _wake_acceptor(self) -> None:
         # Closing a listening socket does not wake accept() everywhere; a connection does.

@@ -10,10 +10,12 @@ import numpy as np
 import obstore
 import orjson
 import pytest
+from obstore.exceptions import BaseError
 from records_by_hand import record_of
 
 from shadowzarr.builder import RfsBuilder
 from shadowzarr.catalog import bucket_lock, bucket_output, publish
+from shadowzarr.catalog.bucket_errors import bucket_error
 from shadowzarr.catalog.bucket_output import BucketOutput
 from shadowzarr.catalog.gone_assets import gone_assets
 from shadowzarr.catalog.index_run import index_dandisets
@@ -246,7 +248,20 @@ def test_what_a_service_refuses_is_told_with_its_remedy(object_store, tmp_path, 
     assert isinstance(error, OutputUnavailableError)
     assert error.transient
     assert "answers 503" in str(error)
-    assert "does not answer" in str(refused(at("s3://sources/a", endpoint)))  # it is gone
+    gone = str(refused(at("s3://sources/a", endpoint)))
+    assert gone.endswith(f"{endpoint} does not answer; try again later")
+
+
+@pytest.mark.parametrize(
+    ("service", "expected"),
+    [
+        ("Amazon S3", "does not answer; try again later, or set AWS_ENDPOINT_URL if the bucket is elsewhere"),
+        ("http://127.0.0.1:9", "http://127.0.0.1:9 does not answer; try again later"),
+    ],
+)
+def test_who_does_not_answer_may_be_the_wrong_service(service, expected):
+    error = bucket_error("cannot list s3://b/a", BaseError("connection refused"), bucket="b", service=service)
+    assert str(error).endswith(expected)
 
 
 @pytest.mark.parametrize(

@@ -21,13 +21,14 @@ from shadowzarr.catalog.output_checks import (
     write_checks,
 )
 from shadowzarr.catalog.records import read_record
+from shadowzarr.errors import ReadError
 from shadowzarr.testing.faults import Fault
 
 
 @pytest.fixture
 def indexed(archive, request_of, pool, write_file, tmp_path):
-    """An output of seven assets, and a function that checks all of it."""
-    for number in range(2, 7):
+    """An output of eight assets, and a function that checks all of it."""
+    for number in range(2, 8):
         file = write_file(tmp_path / "files" / f"{number}.nwb", seed=number)
         archive.archive.add_asset("000001", f"sub-{number}/{number}.nwb", file)
     request = request_of()
@@ -64,6 +65,7 @@ def test_what_is_wrong_is_told_by_its_kind(indexed, archive, write_file, tmp_pat
     )
     shutil.rmtree(references(5))
     (references(6) / "refs.json").write_text("{")
+    (tmp_path / "files" / "7.nwb").unlink()
     found = {path[6:-4]: each for path, each in check().items()}
     assert {name: each.verdict for name, each in found.items()} == {
         "0": "equal",
@@ -73,19 +75,45 @@ def test_what_is_wrong_is_told_by_its_kind(indexed, archive, write_file, tmp_pat
         "4": "broken",
         "5": "broken",
         "6": "broken",
+        "7": "stale",
     }
     assert "seed" in found["4"].reason
     assert "not there" in found["5"].reason
     assert all("X-Amz" not in each.reason for each in found.values())
     (record,) = layout.folder.glob("**/0.nwb.*.record.json")
     record.write_text("{}")
-    assert [each.verdict for path, each in check().items() if path.endswith(".json")] == ["broken"]
+    bad = check()["sub-0/0.nwb"]
+    assert (bad.verdict, bad.record, bad.dandiset, bad.version) == (
+        "broken",
+        layout.relative(record),
+        "000001",
+        "draft",
+    )
+    assert bad.asset_id == asset(0).asset_id
+
+
+def test_what_could_not_be_checked_is_named_as_all_others(indexed):
+    layout, _ = indexed
+    for output in list_outputs([(layout, False)]):
+        record = read_record(output.record)
+        check = failed_check(output, ReadError("no answer"))
+        assert check.verdict == "unchecked"
+        assert (check.dandiset, check.version, check.path, check.asset_id) == (
+            record.dandiset,
+            record.version,
+            record.path,
+            record.asset_id,
+        )
+        output.record.unlink()
+        gone = failed_check(output, ReadError("no answer"))
+        assert gone.reason == "it was made anew while it was checked"
+        assert (gone.path, gone.asset_id) == (record.path, record.asset_id)
 
 
 def test_a_choice_is_the_same_for_the_same_seed_and_covers_all_in_time(indexed):
     layout, _ = indexed
     outputs = list_outputs([(layout, False)])
-    assert len(outputs) == 7
+    assert len(outputs) == 8
     assert choose(outputs, count=None, seed=1) == choose(outputs, count=9, seed=1) == outputs
     three = choose(outputs, count=3, seed=1)
     assert (len(three), choose(outputs, count=3, seed=1)) == (3, three)

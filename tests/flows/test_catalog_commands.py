@@ -51,13 +51,17 @@ def test_what_is_asked_wrongly_is_one_line(output, tmp_path, capsys):
     for arguments, message in (
         (["query", str(output.folder)], "--question NAME"),
         (["query", str(output.folder), "DROP VIEW assets"], "reads"),
-        (["query", str(tmp_path / "no"), "SELECT 1"], "does not exist"),
+        (["query", str(tmp_path / "no"), "SELECT 1"], "does not exist; check the name"),
         (["rebuild", str(tmp_path / "no")], "does not exist"),
         (["find", str(tmp_path / "no"), "a"], "does not exist"),
     ):
         assert main(["catalog", *arguments]) == 1
         (line,) = capsys.readouterr().err.splitlines()
         assert message in line
+        assert "rebuild" not in line
+    (tmp_path / "bare").mkdir()
+    assert main(["catalog", "query", str(tmp_path / "bare"), "SELECT 1"]) == 1
+    assert "has no catalogue yet; python -m flows catalog rebuild" in capsys.readouterr().err
 
 
 def test_an_output_that_a_run_holds_is_not_rebuilt(output, capsys):

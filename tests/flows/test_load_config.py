@@ -70,9 +70,9 @@ def test_the_least_there_can_be(load):
         ("archive: dandi", "archive:\n  api_key_env: X", "c.yaml:2: archive.api_url: missing"),
         ("archive: dandi", "archive: https://user:pw@x/api", "archive.api_url"),
         ("archive: dandi", "archvie: dandi", "c.yaml:2: archvie: unknown key; did you mean archive?"),
-        ('  - id: "000006"', "  - id: 000006", "c.yaml:4: dandisets[0].id: found 000006 (a number), expected text; put it in quotes"),
-        ('  - id: "000006"', '  - id: "6"', 'c.yaml:4: dandisets[0].id: found "6", expected text: Identifier'),
-        ('  - id: "000006"', "  - 6", "c.yaml:4: dandisets[0]: found 6 (a number), expected a section with keys"),
+        ('  - id: "000006"', "  - id: 000006", 'c.yaml:4: dandisets[0].id: found 000006 (a number), expected six digits in quotes, such as "000006"'),
+        ('  - id: "000006"', '  - id: "6"', 'c.yaml:4: dandisets[0].id: found "6", expected six digits in quotes, such as "000006"'),
+        ('  - id: "000006"', "  - 6", "c.yaml:4: dandisets[0]: found 6 (a number), expected six digits in quotes"),
         ('  - id: "000006"', '  - version: draft', "c.yaml:4: dandisets[0].id: missing; expected text: Identifier of"),
         ('  - id: "000006"', '  - id: "000006"\n    version: newest', "c.yaml:5: dandisets[0].version: found newest"),
         ('  - id: "000006"', '  - id: "000006"\n    vresion: draft', "c.yaml:5: dandisets[0].vresion: unknown key; did you mean version?"),
@@ -117,10 +117,13 @@ def test_the_least_there_can_be(load):
         ("flow: index_dandisets", "flow: index_dandiset", "c.yaml:1: flow: found 'index_dandiset', expected index_dandisets or backfill or verify_outputs or refresh_icechunk or materialize_assets; did you mean index_dandisets?"),
         ("flow: index_dandisets\n", "", "c.yaml:1: flow: missing; expected the name of a flow"),
         ("flow: index_dandisets", "flwo: index_dandisets", "did you mean it by flwo?"),
-        ("output: out", "output: out\noutput: again", "c.yaml:6: not YAML: found duplicate key"),
-        ("output: out", "output: out\n  run: 3", "c.yaml:6: not YAML: mapping values are not allowed"),
+        ("output: out", "output: out\noutput: again", "c.yaml:6: the key output is there twice; keep one"),
+        ("output: out", "output: out\n  run: 3", "c.yaml:6: not YAML: mapping values are not allowed here; check the indentation"),
         ("output: out", "output: 'out", "not YAML"),
-        ("output: out", "output:\tout\n\tx", "not YAML"),
+        ("output: out", "output:\n\tfolder: out", "use spaces in place of tabs"),
+        ("output: out", "output:\n    folder: out\n  private_output: p", "check the indentation"),
+        ('  - id: "000006"', "  - 000001", 'dandisets[0]: found 000001 (a number), expected six digits in quotes, such as "000006"'),
+        ('  - id: "000006"', "  - '1'", "dandisets[0].id: found '1', expected six digits in quotes"),
     ],
 )  # fmt: skip
 def test_messages(message, line, text, expected):
@@ -196,8 +199,9 @@ def test_dots_after_a_link_are_taken_as_the_system_takes_them(load, tmp_path):
 @pytest.mark.parametrize(
     ("change", "expected"),
     [
-        ("run.concurrency=lots", "command line, --set run.concurrency: run.concurrency: found 'lots', expected a whole"),
-        ("run.concurency=1", "command line, --set run.concurency: run.concurency: unknown key; did you mean concurrency?"),
+        ("run.concurrency=lots", "command line, --set run.concurrency: found 'lots', expected a whole"),
+        ("run.concurency=1", "command line, --set run.concurency: unknown key; did you mean concurrency?"),
+        ("redo.since=yesterday", "command line, --since (redo.since): found 'yesterday', expected a date or a time, such as 2026-03-02"),
         ("run", "command line, --set run: expected KEY=VALUE"),
         ("=3", "expected KEY=VALUE"),
         ("dandisets.5.limit=3", "5 is no section that holds more"),
@@ -217,7 +221,7 @@ def test_a_change_below_a_wrong_short_form_names_both(message):
         "command line, --set archive.api_key_env=X: the file's archive is 'dandy', expected dandi"
     )
     number = message(GOOD.replace('- id: "000006"', "- 000006"), "dandisets.0.limit=3")
-    assert "dandisets[0].id: found 6 (a number), expected text; put it in quotes" in number
+    assert "dandisets[0].id: found 6 (a number), expected six digits in quotes" in number
 
 
 def test_a_value_that_looks_like_a_secret_stays_out_of_messages(message):

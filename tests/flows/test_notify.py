@@ -13,6 +13,8 @@ from flows.load_config import load_config
 from flows.notify import Notifier
 from flows.notify_section import NotifySection
 from flows.stop_run import _clear_up
+from flows.untold import UntoldFailures
+from shadowzarr.catalog.index_run import index_dandisets, output_session
 from shadowzarr.catalog.lock import output_lock
 from shadowzarr.errors import UsageError
 
@@ -79,6 +81,57 @@ def test_what_is_impossible_is_told_too(write_config, hook, tmp_path, capsys, mo
     assert "another run (process" in body["text"]
     assert body["exit_code"] == 1
     assert "verysecret" not in capsys.readouterr().err
+
+
+@pytest.fixture
+def killed(write_config, hook, tmp_path, monkeypatch):
+    """Runs a configuration of a bad file whose failure a run recorded that was then killed."""
+    monkeypatch.setenv("OPS_HOOK", hook.url)
+    config = str(write_config("notify: {webhook_env: OPS_HOOK, on: failure}"))
+    changes = ["dandisets.0.include=[bad/text.nwb]"]
+    request = load_config(config, changes=changes).request
+    with output_session(request):
+        UntoldFailures(request.public, ["000001"])
+        UntoldFailures(request.public, ["others"]).clear()  # a run about something else, that told
+    index_dandisets(request)  # all but the end of the run that was killed
+    assert (tmp_path / "out" / ".shadowzarr" / "untold").exists()
+    return lambda: run_config(config, changes=changes)
+
+
+def test_a_failure_of_a_run_that_was_killed_is_told_by_the_next_once(killed, hook, tmp_path):
+    assert killed() == 3
+    (body,) = hook.bodies
+    assert body["exit_code"] == 3
+    assert "in quarantine. Never told before: the failure of 1 asset. exit code 3: " in body["text"]
+    (failure,) = body["failures"]
+    assert failure.startswith("failed before  000001  bad/text.nwb  failed on ")
+    assert not (tmp_path / "out" / ".shadowzarr" / "untold").exists()
+    assert killed() == 3
+    assert len(hook.bodies) == 1
+
+
+def test_what_could_not_be_told_is_told_by_the_next_run(killed, hook, capsys):
+    hook.status = 500
+    assert killed() == 3
+    assert "could not be notified: it answered 500" in capsys.readouterr().err
+    hook.status = 200
+    assert killed() == 3
+    assert [len(body["failures"]) for body in hook.bodies] == [1, 1]
+    assert killed() == 3
+    assert len(hook.bodies) == 2
+
+
+@pytest.mark.parametrize("content", ["{", "[]", '{"a": "yesterday"}', '{"a": "2026-01-02"}', '{"a": 3}'])
+def test_a_mark_that_cannot_be_read_is_made_anew(write_config, content):
+    layout = load_config(write_config()).request.public
+    layout.workings.mkdir(parents=True)
+    (layout.workings / "untold").write_text(content)
+    mark = UntoldFailures(layout, ["a"])
+    assert UntoldFailures(layout, ["b", "a"]).since["a"] == mark.since["a"] > "2026-01-03"
+    mark.clear()
+    assert list(json.loads((layout.workings / "untold").read_text())) == ["b"]
+    UntoldFailures(layout, ["b"]).clear()
+    assert not (layout.workings / "untold").exists()
 
 
 @pytest.mark.parametrize(("on", "told"), [("failure", 0), ("always", 1)])

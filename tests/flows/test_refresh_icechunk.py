@@ -31,9 +31,11 @@ def test_a_run_commits_and_says_what_is_missing(prefect_server, config, archive,
     assert main(["run", str(config)]) == 3
     printed = capsys.readouterr()
     assert "000001 draft  2 added, 2 assets in all" in printed.err
-    assert "missing: sub-4/4.nwb: it has no references in the output" in printed.out
-    assert f"not tagged: {name}: 1 asset of it cannot be written, the first sub-4/4.nwb" in printed.out
-    assert "1 repository looked at, 1 of them changed" in printed.out
+    assert "\n  missing: sub-4/4.nwb: it has no references in the output" in printed.err
+    assert f"not tagged: {name}: 1 asset of it cannot be written, the first sub-4/4.nwb" in printed.err
+    assert printed.out == (
+        "1 repository looked at, 1 of them changed\nexit code 3: 1 repository lacking assets or versions\n"
+    )
     repo = open_repository(tmp_path / "out" / "icechunk" / "000001", create=False)
     assert set(held_assets(repo.readonly_session("main"))) == {"sub-1/1.nwb", "sub-2/2.nwb"}
     changes = ["--set", "dandisets.0.include=[sub-1/*, sub-2/*, sub-3/*]"]
@@ -41,7 +43,9 @@ def test_a_run_commits_and_says_what_is_missing(prefect_server, config, archive,
     printed = capsys.readouterr()
     assert f"000001 draft  1 added, 3 assets in all, tagged {name}" in printed.err
     assert main(["run", str(config), "--set", "archive=http://127.0.0.1:9/api"]) == 1
-    assert "failed  000001  " in capsys.readouterr().err
+    printed = capsys.readouterr()
+    assert "failed  000001  " in printed.err
+    assert printed.out.endswith("exit code 1: 1 repository failed\n")
 
 
 def test_a_plan_and_what_makes_a_run_impossible_need_no_prefect(config, tmp_path, capsys, monkeypatch):

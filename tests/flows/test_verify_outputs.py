@@ -27,13 +27,16 @@ def config(write_config, archive, tmp_path):
 
 def test_a_choice_is_checked_and_what_is_wrong_is_told(prefect_server, config, tmp_path, capsys):
     assert main(["run", str(config)]) == 0
-    assert "2 outputs of 3 checked" in capsys.readouterr().out
+    printed = capsys.readouterr().out
+    assert "2 outputs of 3 checked" in printed
+    assert "exit code" not in printed
     shutil.rmtree(tmp_path / "out/dandisets/000001/draft/sub-2/2.nwb.shadowzarr")
     assert main(["run", str(config), "--set", "sample.count=null"]) == 1
     printed = capsys.readouterr()
     assert "broken  000001 draft  sub-2/2.nwb  its references are not there" in printed.err
     assert "3 outputs of 3 checked" in printed.out
     assert "equal to their sources" in printed.out
+    assert printed.out.endswith("exit code 1: 1 output broken\n")
     found = json.loads((tmp_path / "out" / "verification.json").read_text())
     assert found["counts"] == {"equal": 2, "broken": 1}
     assert [each["path"] for each in found["found"]] == ["sub-2/2.nwb"]

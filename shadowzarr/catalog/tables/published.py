@@ -103,7 +103,7 @@ def read_published(layout: OutputLayout) -> Published:
     Raises
     ------
     UsageError
-        When the output has no catalogue.
+        When there is no such output, or it has no catalogue.
     InvalidReferencesError
         When what names it cannot be understood.
     """
@@ -112,9 +112,10 @@ def read_published(layout: OutputLayout) -> Published:
         content = orjson.loads(store.read(_MANIFEST))
         folder, counts = layout.folder / FOLDER / _name_of(content["folder"]), content["rows"]
     except FileNotFoundError:
-        what = "has no catalogue yet" if store.is_there() else "does not exist"
+        if not store.is_there():
+            raise UsageError(f"the output {output} does not exist; check the name") from None
         raise UsageError(
-            f"the output {output} {what}; python -m flows catalog rebuild {output} makes one"
+            f"the output {output} has no catalogue yet; python -m flows catalog rebuild {output} makes one"
         ) from None
     except (KeyError, TypeError, ValueError) as error:
         raise InvalidReferencesError(

@@ -225,7 +225,7 @@ def _state(path: Path) -> tuple[int, int, int]:
 
 def _open_file(target: Any, name: str, has_signature: bool) -> h5py.File:
     if not has_signature:
-        raise NotHDF5Error(f"{name} is not an HDF5 file: it has no HDF5 signature")
+        raise NotHDF5Error(f"{name} is not an HDF5 file: {_lacking(target)}")
     try:
         file = open_local(target) if isinstance(target, str) else h5py.File(target, "r")
         _keep_metadata(file)
@@ -245,6 +245,12 @@ def _keep_metadata(file: h5py.File) -> None:
     config = file.id.get_mdc_config()
     config.set_initial_size, config.initial_size = True, min(METADATA_BYTES, config.max_size)
     file.id.set_mdc_config(config)
+
+
+def _lacking(target: Any) -> str:
+    """Why something without a signature is no HDF5 file."""
+    size = Path(target).stat().st_size if isinstance(target, str) else target.seek(0, os.SEEK_END)
+    return "it has no HDF5 signature" if size else "the file is empty"
 
 
 def _has_signature(path: Path) -> bool:

@@ -101,8 +101,17 @@ class Holdings:
         return self._zarrs[asset.zarr_id].size if asset.zarr_id else self._blobs[asset.blob_id or ""].size
 
     def sha256(self, blob: Blob) -> str | None:
-        """Give the SHA-256 of a blob; None above 64 MiB, as for one not computed yet."""
-        return self._sha256_of(blob.file) if blob.size <= _SHA256_LIMIT else None
+        """Give the SHA-256 of a blob; None above 64 MiB or without its file, as for one not computed yet."""
+        if blob.size > _SHA256_LIMIT:
+            return None
+        try:
+            return self._sha256_of(blob.file)
+        except FileNotFoundError:
+            return None
+
+    def has_bytes(self, asset: Asset) -> bool:
+        """Whether the file of an asset's blob is there; that of a Zarr store is not looked for."""
+        return asset.blob_id is None or self._blobs[asset.blob_id].file.is_file()
 
     def homes(self, content_id: str) -> list[Dandiset]:
         """Give the dandisets that a blob or Zarr store is or was in."""

@@ -267,13 +267,18 @@ def _version(context: Context, identifier: str, name: str) -> tuple[Dandiset, Ve
 
 
 def _asset(context: Context, *, asset_id: str, dandiset: str = "", version: str = DRAFT) -> Asset:
-    """Give an asset, within a version when the address names one."""
+    """Give an asset, within a version when the address names one.
+
+    One whose file was deleted is gone, as are assets of the archive whose blob was collected.
+    """
     missing = api_error(404, "No Asset matches the given query.")
     found = _version(context, dandiset, version)[1] if dandiset else None
     try:
         asset = context.archive.asset(asset_id)
     except NotInArchiveError:
         raise missing from None
+    if not context.archive.has_bytes(asset):
+        raise missing
     if found is None:
         check_content(context.user, context.archive, asset.blob_id or asset.zarr_id or "")
     elif found.assets.get(asset.path) != asset_id:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import errno
 import os
 import signal
+import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from ...errors import UsageError
 from .folder import FolderArchive
@@ -50,6 +51,7 @@ def serve_folder(
     """
     archive = FolderArchive(folder)
     server = ArchiveServer(archive, host=host, api_port=api_port, store_port=store_port, lifetime=lifetime)
+    server.api.on_error = server.store.on_error = _tell_fault
     try:
         server.start()
     except OSError as error:
@@ -61,7 +63,13 @@ def serve_folder(
     except KeyboardInterrupt:
         pass  # this is how it is stopped
     finally:
-        server.close()
+        with suppress(RuntimeError):  # faults, each of which was told when it happened
+            server.close()
+
+
+def _tell_fault(fault: str) -> None:
+    sys.stderr.write(f"the server failed on a request:\n{fault}")
+    sys.stderr.flush()
 
 
 def _cannot_listen(error: OSError) -> str:

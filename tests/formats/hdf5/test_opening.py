@@ -16,10 +16,16 @@ def test_a_missing_file(path: Path) -> None:
         generate_rfs(path)
 
 
-@pytest.mark.parametrize("content", [b"", b"CDF\x01 not HDF5", b"\x89HDF", b"x" * 5000])
+@pytest.mark.parametrize("content", [b"CDF\x01 not HDF5", b"\x89HDF", b"x" * 5000])
 def test_what_is_not_hdf5(path: Path, content: bytes) -> None:
     path.write_bytes(content)
     with pytest.raises(NotHDF5Error, match="signature"):
+        generate_rfs(path)
+
+
+def test_an_empty_file(path: Path) -> None:
+    path.touch()
+    with pytest.raises(NotHDF5Error, match="is not an HDF5 file: the file is empty"):
         generate_rfs(path)
 
 

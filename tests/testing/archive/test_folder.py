@@ -122,6 +122,26 @@ def test_listing_sees_the_folder_as_it_is(folder, client):
         assert client.get(url).json()["count"] == 3
 
 
+def test_an_asset_whose_file_was_deleted_is_gone(folder, client):
+    """Whether or not a listing has shown since that it is; in a published version it stays listed."""
+    (folder / "archive.json").write_text(
+        json.dumps({"dandisets": {"000001": {"versions": {"0.250102.0304": "draft"}}}})
+    )
+    with ArchiveServer(folder) as server:
+        asset = server.archive.asset_at("000001", "b.nwb")
+        url, version = f"{server.api_url}/assets/{asset.asset_id}", "0.250102.0304"
+        assert client.get(f"{url}/info/").status_code == 200
+        (folder / "000001" / "b.nwb").unlink()
+        listing = f"{server.api_url}/dandisets/000001/versions/{version}/assets/"
+        for _ in range(2):
+            for address in (f"{url}/", f"{url}/info/", f"{url}/download/"):
+                response = client.get(address)
+                assert response.status_code == 404
+                assert response.json() == {"detail": "No Asset matches the given query."}
+            assert client.get(listing, params={"metadata": True}).json()["count"] == 2
+            assert client.get(listing.replace(version, "draft")).json()["count"] == 1
+
+
 def test_description(folder):
     describe(
         folder,

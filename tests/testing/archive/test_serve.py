@@ -10,6 +10,7 @@ import pytest
 
 from shadowzarr.errors import UsageError
 from shadowzarr.testing import RangeServer, serve_folder
+from shadowzarr.testing.archive import api
 
 
 @pytest.fixture
@@ -37,6 +38,25 @@ def test_announcement_and_end(folder):
     assert re.search(r"^archive: http://127\.0\.0\.1:\d+/api$", text, re.MULTILINE)
     assert '  - id: "000001"' in text
     assert set(threading.enumerate()) == before
+
+
+def test_faults_of_the_server_are_told_as_they_happen(folder, capsys, monkeypatch):
+    def fail(context):
+        raise KeyError("a fault of ours")
+
+    monkeypatch.setattr(api, "_TABLE", [(re.compile("/api/info/"), ("GET",), fail)])
+    stop, told = threading.Event(), []
+
+    def announce(text):
+        url = re.search(r"http://\S+/api", text)[0]
+        assert httpx.get(f"{url}/info/").status_code == 500
+        told.append(capsys.readouterr().err)
+        stop.set()
+
+    serve_folder(folder, announce=announce, stop=stop)
+    (text,) = told
+    assert text.startswith("the server failed on a request:\nTraceback")
+    assert "KeyError: 'a fault of ours'" in text
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
