@@ -84,8 +84,8 @@ _REMEDIES = {
     ),
     "RefusedPlaceError": Remedy(
         "Names a file or a host that it may not",
-        "References that come from elsewhere lead to other places than those allowed. Find out who made them, or "
-        "make them again from the source.",
+        "References that come from elsewhere lead to other places than those allowed. Find out who made "
+        "them, or make them again from the source.",
     ),
     "UnsupportedNodesError": Remedy(
         "Has names that no ordinary store can have",

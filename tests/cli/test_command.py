@@ -168,7 +168,7 @@ def test_a_closed_pipe_is_quiet(made):
 def test_ctrl_c_is_quiet(tmp_path):
     code = (
         "import sys, time; from shadowzarr.cli import main; import shadowzarr.store.load_rfs as module;"
-        "module.load_rfs = lambda *_: (print('ready', flush=True), time.sleep(60));"
+        "module.load_rfs = lambda *_, **__: (print('ready', flush=True), time.sleep(60));"
         "sys.exit(main(['info', 'x']))"
     )
     process = subprocess.Popen(

@@ -50,6 +50,7 @@ def opened(data: bytes, codecs: list, *, shape: tuple[int, ...] = (8,)) -> zarr.
         ([GZIP], gzip.compress(BOMB.tobytes(), 9)),
         ([ZLIB], bytes(Zlib(9).encode(BOMB))),
     ],
+    ids=["zstd", "a lie", "a lie behind a frame", "zstd and crc32c", "blosc", "gzip", "zlib"],
 )
 def test_a_bomb_is_refused_without_being_decoded(codecs: list, data: bytes) -> None:
     array = opened(data, codecs)
