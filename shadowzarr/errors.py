@@ -8,7 +8,6 @@ would expect::
     │   ├── InvalidReferencesError         the document is not a reference file system we can read
     │   ├── NeedsDataError                 a virtual array cannot be cut or joined so without its data
     │   ├── OutOfRangeError (IndexError)   an index that the array does not have
-    │   ├── RefusedPlaceError (OSError)    references name a place that they may not; allow it
     │   ├── UnsupportedError               the source holds something that cannot be represented
     │   │   └── UnsupportedNodesError      the same of several groups and arrays, each by name
     │   ├── ConfigError                    a configuration file is wrong
@@ -28,6 +27,7 @@ would expect::
     ├── ReadError (OSError)                bytes could not be had
     │   ├── SourceNotFoundError            nothing is at that place (404, no such file)
     │   ├── AccessDeniedError              401 or 403 after everything was tried
+    │   ├── RefusedPlaceError (ValueError) references name a place that they may not; allow it
     │   ├── ShortReadError                 fewer bytes came than were asked for
     │   └── TransientReadError             worth trying again later (429, 5xx, time-outs, resets)
     ├── ArchiveError (OSError)             the archive's API answered with something unusable
@@ -184,7 +184,7 @@ class ReadError(ShadowzarrError, OSError):
         self.status = status
 
 
-class RefusedPlaceError(UsageError, ReadError):
+class RefusedPlaceError(ReadError, UsageError):  # in this order, since only OSError makes an OSError
     """References name a file or a host that they may not; nothing of it was read."""
 
 

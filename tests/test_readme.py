@@ -131,7 +131,7 @@ def test_the_recipe_serves_what_the_example_configuration_asks_for() -> None:
     port = re.search(r"--api-port (\d+)", recipe)[1]
     assert commands == [
         "make demo",
-        f".venv/bin/shadowzarr archive demo/archive --api-port {port}",
+        f".venv/bin/shadowzarr archive demo/archive --api-port {port} --store-port {int(port) + 1}",
         ".venv/bin/python -m flows run configs/demo.yaml --plan",
         ".venv/bin/python -m flows run configs/demo.yaml",
     ]
