@@ -2,16 +2,58 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, Protocol
 
+from prefect.runtime import flow_run as current_run
 from pydantic import ValidationError
 
 from .notify import Notifier
 from .notify_section import NotifySection
 
+
+class NotifiedConfig(Protocol):
+    """A flow's configuration that says who is told."""
+
+    @property
+    def flow(self) -> str:
+        """The flow."""
+        ...
+
+    @property
+    def source(self) -> str:
+        """Where it stands."""
+        ...
+
+    @property
+    def notify(self) -> NotifySection | None:
+        """Who is told; nobody when left out."""
+        ...
+
+
 RUNNING: dict[str, Notifier] = {}
 """Who tells how flow runs of this process end, by their ids."""
+
+
+@contextlib.contextmanager
+def notifying(config: NotifiedConfig, notifier: Notifier | None = None) -> Iterator[Notifier]:
+    """Have somebody told how the flow run that is going on ends, also when it breaks off inside or crashes.
+
+    Parameters
+    ----------
+    config : NotifiedConfig
+        What is run.
+    notifier : Notifier, optional
+        The one that tells, where there is one already.
+    """
+    notifier = notifier or Notifier(config.notify, flow=config.flow, configuration=config.source)
+    key = str(current_run.id)
+    RUNNING[key] = notifier
+    with notifier.watching():
+        yield notifier
+    RUNNING.pop(key, None)  # one that breaks off is left to `tell_crashed`
 
 
 def tell_crashed(flow: Any, flow_run: Any, state: Any) -> None:

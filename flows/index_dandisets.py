@@ -6,7 +6,7 @@ A table of contents: resolve, plan, then per asset index → verify → publish 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator
 from contextlib import closing
 from typing import Any
 from uuid import UUID
@@ -42,10 +42,9 @@ from .artifacts import ProgressArtifact, create_artifacts
 from .backfill_config import BackfillConfig
 from .begun_run import BegunRun, join_run
 from .config import IndexDandisetsConfig
-from .crash_hook import RUNNING, tell_crashed
+from .crash_hook import notifying, tell_crashed
 from .finish_run import finish_run
 from .host_limits import host_admission
-from .notify import Notifier
 from .refresh_after import check_extra, refresh_repositories
 from .run_failed import RunFailedError
 from .show_progress import RunProgress, open_progress
@@ -82,7 +81,7 @@ def index_assets(config: IndexDandisetsConfig) -> State[Any]:
     """What a flow does that indexes; errors and result as for `index_dandisets`."""
     request = config.request
     check_extra(config)
-    with join_run(request) as begun, _watched(config, begun) as notifier:
+    with join_run(request) as begun, notifying(config, begun.notifier) as notifier:
         log = begun.log
         if begun.has_prefect_server:
             begun.report_stop = stop_reporter()
@@ -106,15 +105,6 @@ def index_assets(config: IndexDandisetsConfig) -> State[Any]:
         begun.tell_end(notifier, summary, report=str(request.public.report))
     create_artifacts(summary, report=str(request.public.report))
     return final_state(summary, must_stop=request.stop_on_error)
-
-
-@contextlib.contextmanager
-def _watched(config: IndexDandisetsConfig, begun: BegunRun) -> Iterator[Notifier]:
-    """Have somebody told how the run ends, also when it breaks off inside."""
-    notifier = begun.notifier or Notifier(config.notify, flow=config.flow, configuration=config.source)
-    RUNNING[flow_run.id] = notifier
-    with notifier.watching():
-        yield notifier
 
 
 def plan(config: IndexDandisetsConfig, request: IndexRequest, log: RunLog) -> None:

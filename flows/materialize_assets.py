@@ -12,12 +12,9 @@ from typing import Any
 from prefect import flow
 from prefect.artifacts import create_markdown_artifact
 from prefect.client.schemas.objects import State
-from prefect.runtime import flow_run
 from prefect.states import Completed
 
-from shadowzarr.catalog.child_pool import ChildPool
 from shadowzarr.catalog.clock import utc_now
-from shadowzarr.catalog.in_flight import run_in_window
 from shadowzarr.catalog.materialize_job import PRELOAD
 from shadowzarr.catalog.materialize_plan import plan_materialize
 from shadowzarr.catalog.materialize_record import MaterializeSummary
@@ -28,14 +25,12 @@ from shadowzarr.catalog.materialize_run import (
     materialize_session,
     write_summary,
 )
-from shadowzarr.catalog.request import SPARE_ASSETS
 from tasks.materialize_references import materialize_references
 
-from .crash_hook import RUNNING, tell_crashed
+from .crash_hook import notifying, tell_crashed
 from .materialize_config import MaterializeAssetsConfig
 from .materialize_text import markdown_materialized, record_line
-from .notify import Notifier
-from .task_runner import TaskRunner, threads
+from .task_runner import ended_in_pool, threads
 
 
 @flow(name="materialize-assets", task_runner=threads(), persist_result=False, on_crashed=[tell_crashed])
@@ -49,9 +44,7 @@ def materialize_assets(config: MaterializeAssetsConfig) -> State[Any]:
     ShadowzarrError
         When the run as a whole is impossible.
     """
-    notifier = Notifier(config.notify, flow=config.flow, configuration=config.source)
-    RUNNING[flow_run.id] = notifier
-    with notifier.watching():
+    with notifying(config) as notifier:
         summary = _materialize_all(config)
     name = "CompletedWithFailures" if summary.failures else "Completed"
     message = f"{len(summary.failures)} of {len(summary.records)} assets failed"
@@ -64,19 +57,16 @@ def _materialize_all(config: MaterializeAssetsConfig) -> MaterializeSummary:
     """Materialize what is planned, and write down what was done."""
     started, target = utc_now(), config.target
     summary = MaterializeSummary(plan_materialize(config.origin, target, config.rules, config.options))
-    with (
-        materialize_session(summary.plan, target),
-        ChildPool(
-            config.run.concurrency,
-            timeout=config.run.timeout,
-            memory_limit=config.run.memory_limit,
-            preload=PRELOAD,
-        ) as pool,
-    ):
-        bench = MaterializeBench(pool, config.address, config.verify, config.max_memory)
-        runner = TaskRunner(materialize_references, bench, failed_asset, retries=config.run.retries)
-        window = config.run.concurrency + SPARE_ASSETS
-        with closing(run_in_window(summary.plan.work, runner, window=window)) as all_ended:
+    assets = ended_in_pool(
+        materialize_references,
+        summary.plan.work,
+        lambda pool: MaterializeBench(pool, config.address, config.verify, config.max_memory),
+        failed_asset,
+        run=config.run,
+        preload=PRELOAD,
+    )
+    with materialize_session(summary.plan, target):
+        with closing(assets) as all_ended:
             for ended in all_ended:
                 summary.records.append(keep(ended))
                 if ended.record.error is not None:

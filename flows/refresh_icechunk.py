@@ -11,7 +11,6 @@ from typing import Any
 from prefect import flow
 from prefect.artifacts import create_markdown_artifact
 from prefect.client.schemas.objects import State
-from prefect.runtime import flow_run
 from prefect.states import Completed
 from prefect.utilities.annotations import quote
 
@@ -28,8 +27,7 @@ from tasks.look_at_dandiset import look_at_dandiset
 from tasks.retrying import policy
 from tasks.tag_versions import tag_versions
 
-from .crash_hook import RUNNING, tell_crashed
-from .notify import Notifier
+from .crash_hook import notifying, tell_crashed
 from .refresh_config import RefreshIcechunkConfig
 from .refresh_text import markdown_refresh, report_line, report_lines
 
@@ -43,9 +41,7 @@ def refresh_icechunk(config: RefreshIcechunkConfig) -> State[Any]:
     ShadowzarrError
         When the run as a whole is impossible. A repository that fails is told in the summary.
     """
-    notifier = Notifier(config.notify, flow=config.flow, configuration=config.source)
-    RUNNING[flow_run.id] = notifier
-    with notifier.watching():
+    with notifying(config) as notifier:
         summary = _refresh_all(config)
     create_markdown_artifact(markdown_refresh(summary), key="refresh-icechunk-summary")
     failed = len(summary.failures)

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator, Iterable, Sequence
+from contextlib import closing
 from typing import Any
 
 from prefect import Task
 from prefect.futures import PrefectFuture
 from prefect.task_runners import ThreadPoolTaskRunner
 
+from shadowzarr.catalog.child_pool import ChildPool
+from shadowzarr.catalog.in_flight import run_in_window
+from shadowzarr.catalog.request import SPARE_ASSETS
 from shadowzarr.errors import ShadowzarrError
 from tasks.retrying import policy
+
+from .run_section import RunSection
 
 THREADS = 300
 """More than the largest window; the window bounds what runs, and threads start when needed."""
@@ -59,3 +65,36 @@ class TaskRunner[T, R]:
         if value is None:
             return self._failed(item, ShadowzarrError("the task run ended without a result"))
         return value
+
+
+def ended_in_pool[T, R](
+    task: Task[..., R],
+    items: Iterable[T],
+    bench: Callable[[ChildPool], Any],
+    failed: Callable[[T, BaseException], R],
+    *,
+    run: RunSection,
+    preload: Sequence[str],
+) -> Generator[R]:
+    """Run a task for each thing, a bounded number at a time, over child processes; give what came of each.
+
+    Parameters
+    ----------
+    task, failed
+        As for `TaskRunner`.
+    items : iterable
+        The things.
+    bench : callable
+        Makes of the processes what the tasks share.
+    run : RunSection
+        How much of the machine they may use.
+    preload : sequence of str
+        Modules that the processes import before they work.
+    """
+    pool = ChildPool(
+        run.concurrency, timeout=run.timeout, memory_limit=run.memory_limit, preload=tuple(preload)
+    )
+    with pool:
+        runner = TaskRunner(task, bench(pool), failed, retries=run.retries)
+        with closing(run_in_window(items, runner, window=run.concurrency + SPARE_ASSETS)) as ended:
+            yield from ended

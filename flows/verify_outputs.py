@@ -12,12 +12,9 @@ from typing import Any
 from prefect import flow
 from prefect.artifacts import create_markdown_artifact
 from prefect.client.schemas.objects import State
-from prefect.runtime import flow_run
 from prefect.states import Completed
 
-from shadowzarr.catalog.child_pool import ChildPool
 from shadowzarr.catalog.clock import utc_now
-from shadowzarr.catalog.in_flight import run_in_window
 from shadowzarr.catalog.jobs import PRELOAD
 from shadowzarr.catalog.output_checks import (
     CheckBench,
@@ -27,13 +24,11 @@ from shadowzarr.catalog.output_checks import (
     list_outputs,
     write_checks,
 )
-from shadowzarr.catalog.request import SPARE_ASSETS
 from tasks.check_output import check_output
 
 from .checks_text import check_line, markdown_checks
-from .crash_hook import RUNNING, tell_crashed
-from .notify import Notifier
-from .task_runner import TaskRunner, threads
+from .crash_hook import notifying, tell_crashed
+from .task_runner import ended_in_pool, threads
 from .verify_config import VerifyOutputsConfig
 
 
@@ -48,9 +43,7 @@ def verify_outputs(config: VerifyOutputsConfig) -> State[Any]:
     ShadowzarrError
         When the run as a whole is impossible.
     """
-    notifier = Notifier(config.notify, flow=config.flow, configuration=config.source)
-    RUNNING[flow_run.id] = notifier
-    with notifier.watching():
+    with notifying(config) as notifier:
         summary = _check_all(config)
     wrong = len(summary.checks) - summary.counts.get("equal", 0)
     name = "CompletedWithFailures" if wrong else "Completed"
@@ -65,26 +58,15 @@ def _check_all(config: VerifyOutputsConfig) -> ChecksSummary:
     outputs = list_outputs(config.layouts)
     summary = ChecksSummary(len(outputs), seed)
     chosen = choose(outputs, count=config.sample.count, seed=seed)
-    with (
-        ChildPool(
-            config.run.concurrency,
-            timeout=config.run.timeout,
-            memory_limit=config.run.memory_limit,
-            preload=PRELOAD,
-        ) as pool,
-        closing(
-            run_in_window(
-                chosen,
-                TaskRunner(
-                    check_output,
-                    CheckBench(pool, config.address, config.verification(seed)),
-                    failed_check,
-                    retries=config.run.retries,
-                ),
-                window=config.run.concurrency + SPARE_ASSETS,
-            )
-        ) as ended,
-    ):
+    checks = ended_in_pool(
+        check_output,
+        chosen,
+        lambda pool: CheckBench(pool, config.address, config.verification(seed)),
+        failed_check,
+        run=config.run,
+        preload=PRELOAD,
+    )
+    with closing(checks) as ended:
         for check in ended:
             summary.checks.append(check)
             if check.verdict != "equal":
