@@ -29,7 +29,7 @@ def config(write_config, archive, tmp_path):
 def test_a_choice_is_checked_and_what_is_wrong_is_told(prefect_server, config, tmp_path, capsys):
     watched = dict(crash_hook.RUNNING)
     assert main(["run", str(config)]) == 0
-    assert crash_hook.RUNNING == watched  # a run that ended is watched no longer
+    assert watched == crash_hook.RUNNING  # a run that ended is watched no longer
     printed = capsys.readouterr().out
     assert "2 outputs of 3 checked" in printed
     assert "exit code" not in printed
