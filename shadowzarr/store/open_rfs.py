@@ -14,7 +14,8 @@ from ..errors import InvalidReferencesError, UsageError
 from ..refs.chunk_key import METADATA_NAME
 from ..refs.document import Rfs
 from .memory_order import MemoryOrder, OrderedGroup
-from .rfs_store import RfsStore, StoreOptions, load_with
+from .rfs_store import RfsStore
+from .store_options import StoreOptions, load_with
 
 
 def open_rfs(

@@ -7,14 +7,10 @@ and metadata is made by `served_metadata`; listing is the subject of `listing`.
 from __future__ import annotations
 
 import asyncio
-import hashlib
-import json
 import os
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-import orjson
 from zarr.abc.store import Store
 
 from ..access.allowed_places import LocalRoots, real_roots
@@ -27,6 +23,7 @@ from ..refs.chunk_key import METADATA_NAME
 from ..refs.document import Rfs
 from .byte_requests import bounds
 from .chunk_parts import Bytes, Part
+from .document_digest import document_digest
 from .fetch_chunk import ChunkFetcher, FileReader, pad
 from .held_sizes import HeldChunks
 from .index_reader import IndexReader
@@ -35,48 +32,13 @@ from .load_rfs import folder_of_document, load_rfs
 from .locate import ChunkId, Found, Locator
 from .look_ahead import UNKNOWN_LENGTH, LookAhead
 from .served_metadata import ServedMetadata
+from .store_options import SHOWN_OPTIONS, StoreOptions
 
 if TYPE_CHECKING:
     from zarr.abc.store import ByteRequest
     from zarr.core.buffer import Buffer, BufferPrototype
     from zarr.core.group import GroupMetadata
     from zarr.core.metadata.v3 import ArrayV3Metadata
-
-
-class StoreOptions(TypedDict, total=False):
-    """Options of `RfsStore`."""
-
-    validate_sources: bool
-    strict_json: bool
-    cf_attributes: bool
-    local_cache: RangeCache | None
-    merge_gap: int
-    max_merge_size: int
-    merge_below: int
-    reader: FileReader | None
-    allow_local_files: bool
-    local_roots: LocalRoots | None
-    allow_private: bool
-
-
-def load_with(
-    source: str | os.PathLike[str] | Mapping[str, Any], options: StoreOptions | Mapping[str, Any]
-) -> Rfs:
-    """What `load_rfs` gives under the options of a store that it is loaded for."""
-    return load_rfs(
-        source,
-        reader=options.get("reader"),
-        allow_local_files=options.get("allow_local_files", False),
-        local_roots=options.get("local_roots"),
-        allow_private=options.get("allow_private", True),
-    )
-
-
-_SHOWN_OPTIONS = (
-    *("validate_sources", "strict_json", "cf_attributes"),
-    *("merge_gap", "max_merge_size", "merge_below"),
-)
-"""Options that make stores different; where bytes come from and are kept does not."""
 
 
 class RfsStore(Store):
@@ -208,7 +170,7 @@ class RfsStore(Store):
     def __str__(self) -> str:
         """A name that is the same for the same document, in any process."""
         if self._name is None:
-            self._name = f"shadowzarr://{_digest(self._rfs)}"
+            self._name = f"shadowzarr://{document_digest(self._rfs)}"
         return self._name
 
     def __repr__(self) -> str:
@@ -217,7 +179,7 @@ class RfsStore(Store):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, RfsStore):
             return False
-        if any(self._options.get(name) != other._options.get(name) for name in _SHOWN_OPTIONS):
+        if any(self._options.get(name) != other._options.get(name) for name in SHOWN_OPTIONS):
             return False
         return self._rfs is other._rfs or str(self) == str(other)
 
@@ -373,25 +335,3 @@ def _location(found: Found) -> ChunkLocation:
     if found.location is None:
         raise InvalidReferencesError(f"{found.chunk} has neither a value nor a location")
     return found.location
-
-
-def _digest(rfs: Rfs) -> str:
-    """Digest of a document's content, with the arrays of indexes that are in memory."""
-    digest = hashlib.blake2b(digest_size=12)
-    for name in sorted(rfs):
-        part = rfs[name]  # type: ignore[literal-required]
-        digest.update(name.encode("utf-8", "surrogatepass"))
-        try:
-            digest.update(orjson.dumps(part, default=_digest_of_array, option=orjson.OPT_NON_STR_KEYS))
-        except orjson.JSONEncodeError:  # names of files that are not UTF-8, numbers above 64 bits
-            digest.update(json.dumps(part, default=_digest_of_array).encode())
-    return digest.hexdigest()
-
-
-def _digest_of_array(value: Any) -> list[Any]:
-    if isinstance(value, np.ndarray):
-        data = hashlib.blake2b(np.ascontiguousarray(value).tobytes(), digest_size=12)
-        return [value.shape, str(value.dtype), data.hexdigest()]
-    if isinstance(value, Mapping):
-        return list(value.items())
-    raise TypeError(f"{type(value).__name__} in a document")

@@ -20,8 +20,8 @@ from zarr.abc.store import Store
 from ...access.locations import canonical
 from ...access.watched import working_on
 from ...errors import OutputError, ReadError, SourceChangedError, SourceError, UsageError
-from ...store.rfs_store import StoreOptions, load_with
 from ...store.served_metadata import parse_by_zarr
+from ...store.store_options import StoreOptions, load_with
 from .buckets import bucket_store
 from .fill import is_plain
 from .jobs import Done, Job, parts_of, run_in_dask, run_job

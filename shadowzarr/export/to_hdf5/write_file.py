@@ -20,7 +20,8 @@ from ...hdf5_types.properties import set_orders
 from ...hdf5_types.text import json_to_bytes
 from ...hdf5_types.types_from_json import type_from_json
 from ...refs.document import Rfs
-from ...store.rfs_store import RfsStore, load_with
+from ...store.rfs_store import RfsStore
+from ...store.store_options import load_with
 from .attributes import write_attributes
 from .creation import PROBLEMS
 from .datasets import DatasetWriter
