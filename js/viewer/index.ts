@@ -1,0 +1,102 @@
+// The viewer of one node of an NWB file: traces, spike raster, image stack or table, read by a `ReferenceStore`.
+//
+// What a page does with it:
+//
+//     import { Traffic, mountViewer, viewsOf } from "./viewer/index.js";
+//
+//     const traffic = new Traffic();
+//     const store = await ReferenceStore.fromUrl(url, { fetch: traffic.fetch });
+//     for (const view of viewsOf(store)) …            // which nodes can be shown, and how; without a request
+//     const viewer = mountViewer(container, { store, traffic, path, kind });
+//     viewer.destroy();                               // gives up what is under way and empties the container
+//
+// This module is small; what draws is loaded when a view is mounted. The page links `viewer.css` as a style sheet. A
+// content-security policy needs no more than `script-src 'self' 'wasm-unsafe-eval'; style-src 'self'` for it (decoders
+// of Blosc, LZ4 and Zstandard are WebAssembly). Data comes into the page as text nodes and pixels alone.
+
+import type { ReferenceStore } from "../src/index.js";
+import { problemText } from "./problems.js";
+import { Traffic } from "./traffic.js";
+import { viewsOf, type NodeView, type ViewKind } from "./views.js";
+
+export { Traffic, viewsOf, type NodeView, type ViewKind };
+
+export interface ViewerOptions {
+  store: ReferenceStore;
+  /** Path of the node, as `viewsOf` gives it. */
+  path: string;
+  /** How to show it; the first of its views by default. */
+  kind?: ViewKind;
+  /** What counts the store's requests; without it the view does not say how many it took. */
+  traffic?: Traffic;
+  /** Ends the viewer, as `destroy` does. */
+  signal?: AbortSignal;
+}
+
+/** A view that is on the page. */
+export interface Viewer {
+  /** When the first picture is drawn, or a message says why there is none; it is never rejected. */
+  readonly ready: Promise<void>;
+  /** What is drawn now, for tests: the values of traces, spikes, pixels or cells. */
+  drawn(): unknown;
+  /** Give up what is under way and empty the container. */
+  destroy(): void;
+}
+
+/** What a view's module exports: it fills the container, and resolves when the first picture is drawn. */
+export type Mount = (container: HTMLElement, options: Required<MountOptions>) => Promise<() => unknown>;
+
+export interface MountOptions {
+  store: ReferenceStore;
+  path: string;
+  signal: AbortSignal;
+  traffic: Traffic;
+}
+
+/**
+ * Show a node in an element of the page.
+ *
+ * Whatever goes wrong is shown in the element, in words.
+ *
+ * @param container - An empty element; it gets the class `shadowzarr-viewer`.
+ */
+export function mountViewer(container: HTMLElement, options: ViewerOptions): Viewer {
+  const controller = new AbortController();
+  const { store, path, traffic = new Traffic() } = options;
+  let drawn: () => unknown = () => undefined;
+  const destroy = () => {
+    if (controller.signal.aborted) return;
+    controller.abort(new DOMException("the viewer was closed", "AbortError"));
+    container.replaceChildren();
+    container.classList.remove("shadowzarr-viewer");
+  };
+  options.signal?.addEventListener("abort", destroy, { once: true, signal: controller.signal });
+  container.classList.add("shadowzarr-viewer");
+
+  const mount = async () => {
+    try {
+      const kind = options.kind ?? viewsOf(store).find((view) => view.path === path)?.kind;
+      if (kind === undefined) throw new Error(`nothing of /${path} can be drawn`);
+      const found = await (await MODULES[kind]()).mount(container, { store, path, traffic, signal: controller.signal });
+      drawn = found;
+    } catch (error) {
+      if (!controller.signal.aborted) showProblem(container, error);
+    }
+  };
+  return { ready: mount(), drawn: () => drawn(), destroy };
+}
+
+const MODULES: Record<ViewKind, () => Promise<{ mount: Mount }>> = {
+  traces: () => import("./summary.js"),
+  raster: () => import("./summary.js"),
+  images: () => import("./summary.js"),
+  table: () => import("./summary.js"),
+};
+
+function showProblem(container: HTMLElement, error: unknown): void {
+  const message = document.createElement("p");
+  message.setAttribute("role", "alert");
+  message.className = "viewer-problem";
+  message.textContent = problemText(error);
+  container.replaceChildren(message);
+}
