@@ -4,10 +4,12 @@ import importlib.util
 import os
 import shutil
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from chromium import opened, started
+from playwright.sync_api import Browser, Page
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "js"
@@ -42,6 +44,20 @@ def chromium() -> str:
     if found is None:
         _missing("chromium is not installed")
     return str(found)
+
+
+@pytest.fixture(scope="module")
+def browser(chromium: str) -> Iterator[Browser]:
+    """A browser for the tests of a module."""
+    with started(chromium) as browser:
+        yield browser
+
+
+@pytest.fixture
+def page(browser: Browser) -> Iterator[Page]:
+    """A page; what it complains of fails the test."""
+    with opened(browser) as page:
+        yield page
 
 
 @pytest.fixture(scope="session")
