@@ -18,6 +18,7 @@ from .access.locations import canonical, is_remote, local_path, without_query
 from .access.source_identity import Source, check_identity
 from .access.sources import describe
 from .errors import InvalidReferencesError, ReadError, SourceNotFoundError, UsageError
+from .refs.chunk_key import METADATA_NAME
 from .refs.document import Rfs, SourceEntry
 from .refs.templates import expand, placeholder
 from .store.load_rfs import document_location, parse_document
@@ -240,6 +241,25 @@ class _Relocated:
             }
         if self._templates:
             document["templates"] = self._templates
+        self._rename_recording()
+
+    def _rename_recording(self) -> None:
+        """Where the root's attribute ``neo`` says that the recording is: a local place, or nothing."""
+        text = self.document["refs"].get(METADATA_NAME)
+        if not isinstance(text, str) or not text.startswith("{"):
+            return
+        root = json.loads(text)
+        about = root.get("attributes", {}).get("neo")
+        if not isinstance(about, dict) or not isinstance(about.get("path"), str):
+            return
+        old = about.pop("path")
+        new = self._moves.renamed(old)
+        if new == old:
+            return
+        if not is_remote(new):
+            about["path"] = new
+        self.document["refs"][METADATA_NAME] = json.dumps(root)
+        self.places += 1
 
     def _text(self, text: str) -> str:
         """A file's text in the document, such that it is read as the file's new name."""

@@ -156,7 +156,20 @@ def _identity_text(source: Source) -> str:
 def _described_by(references: References) -> str:
     """What the references say that they describe."""
     path = about_recording(references).get("path")
-    return path if isinstance(path, str) else _only_source(references.rfs)
+    if not isinstance(path, str):
+        return _only_source(references.rfs)
+    _check_beside_sources(path, references.rfs)
+    return path
+
+
+def _check_beside_sources(recording: str, rfs: Rfs) -> None:
+    """Refuse a recording that has none of the source files: those are checked when a document is loaded."""
+    folder = recording if os.path.isdir(recording) else os.path.dirname(recording)  # noqa: PTH112, PTH120
+    if not any(url.startswith(f"{folder.rstrip('/')}/") for url in rfs.get("sources", {})):
+        raise UsageError(
+            f"the references say that the recording is {recording}, where none of their source files is; "
+            "say what to compare with: --against PLACE, or against= in Python"
+        )
 
 
 def _only_source(rfs: Rfs) -> str:

@@ -11,6 +11,7 @@ import recordings_by_hand as hand
 from neo import rawio
 from neo_features import FEATURES, Feature
 
+from shadowzarr import load_rfs, relocate_rfs, write_rfs
 from shadowzarr.errors import UsageError
 from shadowzarr.formats.dispatch import generate_references
 from shadowzarr.formats.neo_rawio.generate import generate_rfs_neo
@@ -101,3 +102,38 @@ def test_what_no_reader_is_told_is_refused(tmp_path: Path) -> None:
         changed = {**rfs, "refs": {**rfs["refs"], "zarr.json": json.dumps(root)}}
         with pytest.raises(UsageError, match="it takes no such thing"):
             verify_rfs(changed)
+
+
+class TestMoved:
+    """References to a recording that was moved name its new place."""
+
+    @pytest.fixture
+    def references(self, tmp_path: Path) -> Path:
+        (tmp_path / "old").mkdir()
+        reader = rawio.NeuroScopeRawIO(**hand.neuroscope(tmp_path / "old", channels=6))
+        write_rfs(generate_rfs_neo(reader), tmp_path / "refs.json")
+        (tmp_path / "old").rename(tmp_path / "new")
+        return tmp_path / "refs.json"
+
+    def test_to_another_folder(self, references: Path) -> None:
+        folder = references.parent
+        relocate_rfs(references, from_prefix=f"{folder}/old/", to_prefix=f"{folder}/new/")
+        assert f"{folder}/old" not in references.read_text()
+        assert recorded(load_rfs(references))["path"] == f"{folder}/new/a.xml"
+        assert verify_rfs(references, mode="full").equal
+
+    def test_to_a_server(self, references: Path) -> None:
+        folder = references.parent
+        relocate_rfs(references, from_prefix=f"{folder}/old", to_prefix="https://lab.test/rec", check=False)
+        assert str(folder) not in references.read_text()
+        assert "path" not in recorded(load_rfs(references))
+
+
+def test_a_recording_elsewhere_than_its_files_is_not_opened(tmp_path: Path) -> None:
+    (tmp_path / "a").mkdir()
+    rfs: Any = generate_rfs_neo(rawio.NeuroScopeRawIO(**hand.neuroscope(tmp_path / "a", channels=6)))
+    root = json.loads(rfs["refs"]["zarr.json"])
+    root["attributes"]["neo"]["path"] = "/etc/hostname"
+    rfs["refs"]["zarr.json"] = json.dumps(root)
+    with pytest.raises(UsageError, match="none of their source files is"):
+        verify_rfs(rfs)
