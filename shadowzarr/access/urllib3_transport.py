@@ -1,7 +1,7 @@
 """Byte ranges over urllib3: the slow path, which works after fork and tells status and headers.
 
 Every thread has its own connections, so that no request waits for another Python thread. One try per
-call; retries and redirection of DANDI URLs are decided by `http_reader` and `url_resolver`.
+call; retries and redirection of DANDI URLs are decided by `process_connections` and `url_resolver`.
 """
 
 from __future__ import annotations

@@ -72,7 +72,7 @@ def test_one_range_on_the_calling_thread(either, url, content, monkeypatch):
     def no_threads(*_):
         raise AssertionError("a single range needs no threads")
 
-    monkeypatch.setattr("shadowzarr.access.http_reader.ThreadPoolExecutor", no_threads)
+    monkeypatch.setattr("shadowzarr.access.process_connections.ThreadPoolExecutor", no_threads)
     assert read(either, url, ONE) == cut(content, ONE)
     monkeypatch.setattr("shadowzarr.access.url_resolver.UrlResolver.resolve", no_threads)
     assert bytes(either.read_one(url, ONE[0])) == cut(content, ONE)[0]
@@ -248,7 +248,7 @@ def test_some_of_many_ranges_are_tried_again(either, server, url, content):
 
 def test_the_server_says_how_long_to_wait(reader, server, url, monkeypatch):
     slept = []
-    monkeypatch.setattr("shadowzarr.access.http_reader.time.sleep", slept.append)
+    monkeypatch.setattr("shadowzarr.access.process_connections.time.sleep", slept.append)
     server.faults.add(Fault(status=429, retry_after=7, times=2))
     reader.read(url, ONE)
     assert slept == [7.0]  # the first refusal is repeated at once, to learn this
