@@ -1,7 +1,8 @@
 """The archive's JSON API: dandisets, versions and assets.
 
 Five endpoints, read only; their records are in `dandi_records`. Bytes of assets are read elsewhere
-(`url_resolver`, `process_connections`). Redirects are not followed, so that the API key stays with the archive.
+(`url_resolver`, `process_connections`). Redirects are not followed, so that the API key stays with the
+archive.
 """
 
 from __future__ import annotations

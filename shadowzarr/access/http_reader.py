@@ -144,7 +144,8 @@ class HttpReader:
         try:
             steps = live.steps(url, FileRange(0, nbytes), None, may_end=True)
             answer = drive(live, steps, share=True, traffic=current())
-        except PastTheEndError as error:  # without the size of S3's; only an empty file has no first byte
+        except PastTheEndError as error:
+            # S3 does not tell the size there, but only an empty file has no first byte
             return RangeAnswer(b"", 0, error.etag)
         if answer.total is None:
             raise ReadError(f"{without_query(url)}: the server does not say how large the file is")
