@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import contextlib
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, Protocol
 
 from prefect.runtime import flow_run as current_run
 from pydantic import ValidationError
 
+from shadowzarr.errors import ConfigError
+
+from .load_config import load_config
 from .notify import Notifier
 from .notify_section import NotifySection
 
@@ -73,16 +76,28 @@ def tell_crashed(flow: Any, flow_run: Any, state: Any) -> None:
 
 
 def _from_parameters(flow: Any, flow_run: Any) -> Notifier | None:
-    config = (flow_run.parameters or {}).get("config")
+    parameters = flow_run.parameters or {}
+    config, name = parameters.get("config"), flow.name.replace("-", "_")
+    if isinstance(config, str):
+        return _from_file(config, parameters.get("changes") or (), name)
     section = config.get("notify") if isinstance(config, dict) else None
     if not section:
         return None
     try:
-        return Notifier(NotifySection.model_validate(section), flow=flow.name.replace("-", "_"))
+        return Notifier(NotifySection.model_validate(section), flow=name)
     except ValidationError:
         print(
             "warning: nobody could be notified: notify: holds no address any more",
             file=sys.stderr,
             flush=True,
         )
+        return None
+
+
+def _from_file(path: str, changes: Sequence[str], flow: str) -> Notifier | None:
+    """Who is told by a file that a deployment names; a runner is in the folder that it is relative to."""
+    try:
+        return Notifier(load_config(path, changes=changes).notify, flow=flow, configuration=path)
+    except ConfigError as error:
+        print(f"warning: nobody could be notified: {error}", file=sys.stderr, flush=True)
         return None

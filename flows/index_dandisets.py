@@ -44,6 +44,7 @@ from .begun_run import BegunRun, join_run
 from .config import IndexDandisetsConfig
 from .crash_hook import notifying, tell_crashed
 from .finish_run import finish_run
+from .given_config import given_config
 from .host_limits import host_admission
 from .refresh_after import check_extra, refresh_repositories
 from .run_failed import RunFailedError
@@ -58,8 +59,15 @@ from .task_stages import TaskStages
     persist_result=False,
     on_crashed=[tell_crashed],
 )
-def index_dandisets(config: IndexDandisetsConfig) -> State[Any]:
+def index_dandisets(config: IndexDandisetsConfig | str, changes: list[str] | None = None) -> State[Any]:
     """Index dandisets; the result of the completed state is a `RunSummary`.
+
+    Parameters
+    ----------
+    config : IndexDandisetsConfig or str
+        What to do: a configuration, or its file (`flows.given_config`).
+    changes : list of str
+        Changes of the file's, as ``--set``.
 
     Raises
     ------
@@ -68,13 +76,13 @@ def index_dandisets(config: IndexDandisetsConfig) -> State[Any]:
     ShadowzarrError
         When the run as a whole is impossible.
     """
-    return index_assets(config)
+    return index_assets(given_config(config, changes, IndexDandisetsConfig))
 
 
 @flow(name="backfill", task_runner=threads(), persist_result=False, on_crashed=[tell_crashed])
-def backfill(config: BackfillConfig) -> State[Any]:
+def backfill(config: BackfillConfig | str, changes: list[str] | None = None) -> State[Any]:
     """Index what is missing, the oldest first, within a budget; otherwise as `index_dandisets`."""
-    return index_assets(config)
+    return index_assets(given_config(config, changes, BackfillConfig))
 
 
 def index_assets(config: IndexDandisetsConfig) -> State[Any]:

@@ -28,22 +28,31 @@ from shadowzarr.catalog.materialize_run import (
 from tasks.materialize_references import materialize_references
 
 from .crash_hook import notifying, tell_crashed
+from .given_config import given_config
 from .materialize_config import MaterializeAssetsConfig
 from .materialize_text import markdown_materialized, record_line
 from .task_runner import ended_in_pool, threads
 
 
 @flow(name="materialize-assets", task_runner=threads(), persist_result=False, on_crashed=[tell_crashed])
-def materialize_assets(config: MaterializeAssetsConfig) -> State[Any]:
+def materialize_assets(config: MaterializeAssetsConfig | str, changes: list[str] | None = None) -> State[Any]:
     """Materialize assets; the result of the completed state is a `MaterializeSummary`.
 
     Failures are printed, a line for each, to the standard error stream.
+
+    Parameters
+    ----------
+    config : MaterializeAssetsConfig or str
+        What to do: a configuration, or its file (`flows.given_config`).
+    changes : list of str
+        Changes of the file's, as ``--set``.
 
     Raises
     ------
     ShadowzarrError
         When the run as a whole is impossible.
     """
+    config = given_config(config, changes, MaterializeAssetsConfig)
     with notifying(config) as notifier:
         summary = _materialize_all(config)
     name = "CompletedWithFailures" if summary.failures else "Completed"
@@ -56,6 +65,7 @@ def materialize_assets(config: MaterializeAssetsConfig) -> State[Any]:
 def _materialize_all(config: MaterializeAssetsConfig) -> MaterializeSummary:
     """Materialize what is planned, and write down what was done."""
     started, target = utc_now(), config.target
+    config.origin.require()
     summary = MaterializeSummary(plan_materialize(config.origin, target, config.rules, config.options))
     assets = ended_in_pool(
         materialize_references,

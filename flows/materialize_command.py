@@ -56,7 +56,5 @@ def run_materialize(config: MaterializeAssetsConfig) -> int:
 
 
 def _plan(config: MaterializeAssetsConfig) -> MaterializePlan:
-    source = config.origin
-    if not source.store.is_there():
-        raise UsageError(f"the output {source.title} does not exist")
-    return plan_materialize(source, config.target, config.rules, config.options)
+    config.origin.require()
+    return plan_materialize(config.origin, config.target, config.rules, config.options)

@@ -28,19 +28,28 @@ from tasks.retrying import policy
 from tasks.tag_versions import tag_versions
 
 from .crash_hook import notifying, tell_crashed
+from .given_config import given_config
 from .refresh_config import RefreshIcechunkConfig
 from .refresh_text import markdown_refresh, report_line, report_lines
 
 
 @flow(name="refresh-icechunk", persist_result=False, on_crashed=[tell_crashed])
-def refresh_icechunk(config: RefreshIcechunkConfig) -> State[Any]:
+def refresh_icechunk(config: RefreshIcechunkConfig | str, changes: list[str] | None = None) -> State[Any]:
     """Refresh repositories; the result of the completed state is a `RefreshSummary`.
+
+    Parameters
+    ----------
+    config : RefreshIcechunkConfig or str
+        What to do: a configuration, or its file (`flows.given_config`).
+    changes : list of str
+        Changes of the file's, as ``--set``.
 
     Raises
     ------
     ShadowzarrError
         When the run as a whole is impossible. A repository that fails is told in the summary.
     """
+    config = given_config(config, changes, RefreshIcechunkConfig)
     with notifying(config) as notifier:
         summary = _refresh_all(config)
     create_markdown_artifact(markdown_refresh(summary), key="refresh-icechunk-summary")

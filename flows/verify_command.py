@@ -52,7 +52,5 @@ def run_checks(config: VerifyOutputsConfig) -> int:
 
 
 def _outputs(config: VerifyOutputsConfig) -> list[PublishedOutput]:
-    public = config.layouts[0][0]
-    if not public.store.is_there():
-        raise UsageError(f"the output {public.title} does not exist")
+    config.layouts[0][0].require()
     return list_outputs(config.layouts)

@@ -28,21 +28,30 @@ from tasks.check_output import check_output
 
 from .checks_text import check_line, markdown_checks
 from .crash_hook import notifying, tell_crashed
+from .given_config import given_config
 from .task_runner import ended_in_pool, threads
 from .verify_config import VerifyOutputsConfig
 
 
 @flow(name="verify-outputs", task_runner=threads(), persist_result=False, on_crashed=[tell_crashed])
-def verify_outputs(config: VerifyOutputsConfig) -> State[Any]:
+def verify_outputs(config: VerifyOutputsConfig | str, changes: list[str] | None = None) -> State[Any]:
     """Check outputs; the result of the completed state is a `ChecksSummary`.
 
     What is not as it should be is printed, a line for each, to the standard error stream.
+
+    Parameters
+    ----------
+    config : VerifyOutputsConfig or str
+        What to do: a configuration, or its file (`flows.given_config`).
+    changes : list of str
+        Changes of the file's, as ``--set``.
 
     Raises
     ------
     ShadowzarrError
         When the run as a whole is impossible.
     """
+    config = given_config(config, changes, VerifyOutputsConfig)
     with notifying(config) as notifier:
         summary = _check_all(config)
     wrong = len(summary.checks) - summary.counts.get("equal", 0)
@@ -55,6 +64,7 @@ def verify_outputs(config: VerifyOutputsConfig) -> State[Any]:
 def _check_all(config: VerifyOutputsConfig) -> ChecksSummary:
     """Check the chosen outputs and write down what was found."""
     started, seed = utc_now(), config.sample.chosen_seed
+    config.layouts[0][0].require()
     outputs = list_outputs(config.layouts)
     summary = ChecksSummary(len(outputs), seed)
     chosen = choose(outputs, count=config.sample.count, seed=seed)

@@ -30,7 +30,7 @@ import re
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 
-from ..errors import OutputError
+from ..errors import OutputError, UsageError
 from .asset_names import DIRECTORY_SUFFIX, JSON_SUFFIX, RECORD_SUFFIX, path_problem, safe_stem
 from .assets import CatalogAsset
 from .bucket_output import BucketOutput
@@ -161,6 +161,17 @@ class OutputLayout:
     def report(self) -> PurePath:
         """The latest run's report."""
         return self.folder / "report.html"
+
+    def require(self) -> None:
+        """See that there is such an output.
+
+        Raises
+        ------
+        UsageError
+            When there is none: its name is wrong, more often than not.
+        """
+        if not self.store.is_there():
+            raise UsageError(f"the output {self.title} does not exist")
 
     def version_folder(self, dandiset: str, version: str) -> PurePath:
         """Return the folder of one version's references."""

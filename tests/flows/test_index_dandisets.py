@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
+from archive_trees import tree
 
 from flows.load_config import load_config
 from shadowzarr.catalog.index_run import index_dandisets as index_without_prefect
@@ -49,18 +50,6 @@ def crash_at(monkeypatch):
         monkeypatch.setattr(ChildPool, "run", run)
 
     return crash_at
-
-
-def tree(folder: Path) -> dict[str, object]:
-    found: dict[str, object] = {}
-    for path in sorted(folder.rglob("*")):
-        content: object = path.read_bytes() if path.is_file() else None
-        if path.name.endswith(".record.json"):
-            content = {**json.loads(path.read_bytes()), "stages": []}
-        is_derived = "catalog" in path.relative_to(folder).parts[:1] or path.name == "catalog.sqlite"
-        if path.name != "report.html" and not is_derived:
-            found[str(path.relative_to(folder))] = content
-    return found
 
 
 def records(folder: Path):

@@ -235,6 +235,18 @@ def test_a_runner_tells_of_a_crash_from_what_it_knows(hook, monkeypatch, capsys)
     assert "nobody could be notified" in capsys.readouterr().err
 
 
+def test_a_runner_tells_of_a_crash_by_the_file_that_a_deployment_names(hook, write_config, capsys):
+    from flows.crash_hook import tell_crashed
+
+    flow, state = SimpleNamespace(name="index-dandisets"), SimpleNamespace(message="killed")
+    file = str(write_config(f"notify: {{webhook: '{hook.url}'}}\n"))
+    for path in (file, "gone.yaml"):
+        tell_crashed(flow, SimpleNamespace(id=path, name="a-run", parameters={"config": path}), state)
+    (body,) = hook.bodies
+    assert (body["configuration"], body["text"].rpartition(": ")[2]) == (file, "killed")
+    assert "nobody could be notified: gone.yaml: there is no such file" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("section", "expected"),
     [

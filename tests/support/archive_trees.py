@@ -1,0 +1,20 @@
+"""What an output holds, so that two of them can be compared."""
+
+import json
+from pathlib import Path
+
+CHANGING = ("report.html", "catalog.sqlite")
+"""Files that tell times, or are derived from what is compared."""
+
+
+def tree(folder: Path, *, but: str = "") -> dict[str, object]:
+    """Content of all files of an output by their names, without the times of records."""
+    found: dict[str, object] = {}
+    for path in sorted(folder.rglob("*")):
+        content: object = path.read_bytes() if path.is_file() else None
+        if path.name.endswith(".record.json"):
+            content = {**json.loads(path.read_bytes()), "stages": []}
+        is_derived = "catalog" in path.relative_to(folder).parts[:1] or path.name in CHANGING
+        if path.name != but and not is_derived:
+            found[str(path.relative_to(folder))] = content
+    return found
