@@ -52,4 +52,25 @@ async function bundle() {
   }
 }
 
-await { test: tests, page, bundle }[process.argv[2] ?? "test"]();
+/** A page with the viewer, and its parts as a page would load them, to see how large they are. */
+async function viewer() {
+  const folder = "build/viewer";
+  rmSync(folder, { recursive: true, force: true });
+  const { metafile } = await build({
+    ...COMMON,
+    entryPoints: { page: "test/viewerPage.ts", viewer: "viewer/viewer.css" },
+    outdir: folder,
+    chunkNames: "[name]-[hash]",
+    platform: "browser",
+    splitting: true,
+    minify: true,
+    metafile: true,
+  });
+  for (const [path, { inputs }] of Object.entries(metafile.outputs)) {
+    const compressed = gzipSync(readFileSync(path), { level: 9 }).length;
+    const isViewer = Object.keys(inputs).some((input) => /^viewer\/|\/uplot\//.test(input));
+    console.log(`${path}: ${statSync(path).size} bytes, ${compressed} compressed, ${isViewer ? "viewer" : "other"}`);
+  }
+}
+
+await { test: tests, page, bundle, viewer }[process.argv[2] ?? "test"]();

@@ -57,13 +57,13 @@ export async function readArray(
 ): Promise<Values> {
   const shape = selectedShape(array.shape, selection);
   if (shape.includes(0)) return { data: emptyData(array), shape, stride: strides(shape) };
-  const found: unknown = await get(array, selection, options).catch(unwrap);
+  const found: unknown = await get(array, selection, options).catch(unwrapped);
   if (shape.length === 0) return { data: oneValue(array, found), shape, stride: [] };
   return inCOrder(found as Values);
 }
 
 /** What went wrong, rather than what zarrita says of the codec in which it did. */
-function unwrap(error: unknown): never {
+export function unwrapped(error: unknown): never {
   throw error instanceof Error && error.cause instanceof ShadowzarrError && !(error instanceof ShadowzarrError)
     ? error.cause
     : error;

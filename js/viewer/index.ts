@@ -87,10 +87,10 @@ export function mountViewer(container: HTMLElement, options: ViewerOptions): Vie
 }
 
 const MODULES: Record<ViewKind, () => Promise<{ mount: Mount }>> = {
-  traces: () => import("./summary.js"),
-  raster: () => import("./summary.js"),
-  images: () => import("./summary.js"),
-  table: () => import("./summary.js"),
+  traces: () => import("./traces.js"),
+  raster: () => import("./raster.js"),
+  images: () => import("./images.js"),
+  table: () => import("./table.js"),
 };
 
 function showProblem(container: HTMLElement, error: unknown): void {

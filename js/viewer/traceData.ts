@@ -1,0 +1,211 @@
+// What traces draw of a series: a window of it and some of its channels → points, from the chunks in the window alone.
+
+import type { ArrayReader, ChunkedArray } from "./chunkedArray.js";
+import { Envelope, spread, type Points } from "./envelope.js";
+import { UnsortedError } from "./search.js";
+import { timeAxisOf, type TimeAxis } from "./timeAxis.js";
+import { childOf, shapeOf } from "./tree.js";
+import { scaled, scalingOf, type Scaling } from "./units.js";
+
+/** A series that can be drawn. Axes after the first are flattened to channels. */
+export interface Series {
+  data: ChunkedArray;
+  axis: TimeAxis;
+  channels: number;
+  scaling: Scaling;
+}
+
+/** What is wanted of a series. */
+export interface TraceWindow {
+  from: number;
+  to: number;
+  channels: readonly number[];
+  /** Columns of pixels. */
+  columns: number;
+  /** Decoded bytes that may be read for it; of more, evenly spread chunks are read. */
+  budget: number;
+}
+
+/** What there is to draw. */
+export interface Traces extends Points {
+  channels: readonly number[];
+  /** Every sample of the window is a point. */
+  isRaw: boolean;
+  /** Rows in the window, from the first up to but not with the last. */
+  rows: [number, number];
+  /** Rows that were read; fewer than those in the window when it is sampled. */
+  rowsRead: number;
+  /** Stretches that were read, and those in the window. */
+  stretches: [number, number];
+}
+
+const FEW_SAMPLES = 200;
+
+/** Read what is needed to know a series; of its data nothing. */
+export async function openSeries(reader: ArrayReader, group: string, signal?: AbortSignal): Promise<Series> {
+  const path = childOf(reader.store, group, "data");
+  const shape = path === undefined ? undefined : shapeOf(reader.store, path);
+  if (path === undefined || shape === undefined || shape.length === 0 || shape.includes(0)) {
+    throw new Error(`/${group} has no data to draw`);
+  }
+  const channels = shape.slice(1).reduce((a, b) => a * b, 1);
+  const [data, axis, scaling] = await Promise.all([
+    reader.open(path),
+    timeAxisOf(reader, group, shape[0]!, signal),
+    scalingOf(reader, group, path, channels, signal),
+  ]);
+  return { data, axis, channels, scaling };
+}
+
+/** One stretch of rows that a chunk has, and the chunks of all channels beside each other. */
+interface Stretch {
+  number: number;
+  start: number;
+  stop: number;
+}
+
+/** Where a channel is: coordinates of its chunk after the first, and its element in a row of that. */
+interface ChannelPlace {
+  line: number;
+  channel: number;
+  rest: number[];
+  within: number[];
+}
+
+/**
+ * Read a window.
+ *
+ * @throws UnsortedError when timestamps in it go back.
+ */
+export async function readTraces(series: Series, window: TraceWindow, signal?: AbortSignal): Promise<Traces> {
+  const { data, axis } = series;
+  const [start, stop] = await rowsOf(axis, window, signal);
+  const places = window.channels.map((channel, line) => placeOf(series, channel, line));
+  const chunks = new Set(places.map(({ rest }) => rest.join(","))).size;
+  const all = stretchesOf(start, stop, data.chunkShape[0]!);
+  const affordable = Math.max(1, Math.floor(window.budget / (data.chunkNbytes * Math.max(1, chunks))));
+  const chosen = spread(all.length, affordable).map((i) => all[i]!);
+  const isSampled = chosen.length < all.length;
+  const rowsRead = chosen.reduce((sum, { start, stop }) => sum + stop - start, 0);
+  const parts = await Promise.all(chosen.map((stretch) => readStretch(series, places, stretch, signal)));
+  checkOrder(parts);
+  const isRaw = !isSampled && rowsRead <= 2 * window.columns;
+  const scale = (line: number, value: number) => scaled(value, window.channels[line]!, series.scaling);
+  const points = isRaw ? rawPoints(parts, places, scale) : envelopePoints(parts, places, window, isSampled, scale);
+  return {
+    ...points,
+    channels: window.channels,
+    isRaw,
+    rows: [start, stop],
+    rowsRead,
+    stretches: [chosen.length, all.length],
+  };
+}
+
+/** Decoded bytes that are read for a window at least. */
+export function leastBytes(series: Series, channels: readonly number[]): number {
+  const chunks = new Set(channels.map((channel) => placeOf(series, channel, 0).rest.join(",")));
+  return chunks.size * series.data.chunkNbytes;
+}
+
+/** Rows of a window; of a few samples also one on each side, so that lines go on to its edges. */
+async function rowsOf(axis: TimeAxis, { from, to }: TraceWindow, signal?: AbortSignal): Promise<[number, number]> {
+  const [start, stop] = await axis.rows(from, to, signal);
+  if (stop - start > FEW_SAMPLES) return [start, stop]; // where it would not be seen, and might take chunks more
+  return [Math.max(0, start - 1), Math.min(axis.length, stop + 1)];
+}
+
+/** Rows cut where chunks are. */
+function stretchesOf(start: number, stop: number, edge: number): Stretch[] {
+  const stretches: Stretch[] = [];
+  for (let at = start; at < stop; ) {
+    const next = Math.min(stop, (Math.floor(at / edge) + 1) * edge);
+    stretches.push({ number: stretches.length, start: at, stop: next });
+    at = next;
+  }
+  return stretches;
+}
+
+function placeOf({ data }: Series, channel: number, line: number): ChannelPlace {
+  const index: number[] = [];
+  for (let axis = data.shape.length - 1, left = channel; axis > 0; axis--) {
+    index[axis - 1] = left % data.shape[axis]!;
+    left = Math.floor(left / data.shape[axis]!);
+  }
+  const edges = data.chunkShape.slice(1);
+  return {
+    line,
+    channel,
+    rest: index.map((at, axis) => Math.floor(at / edges[axis]!)),
+    within: index.map((at, axis) => at % edges[axis]!),
+  };
+}
+
+/** What was read of a stretch. */
+interface Part {
+  stretch: Stretch;
+  times: Float64Array;
+  /** Where the stretch's values of a channel are: in which chunk, from which element on, how far apart. */
+  values(place: ChannelPlace): { data: ArrayLike<unknown>; first: number; step: number };
+}
+
+async function readStretch(
+  { data, axis }: Series,
+  places: readonly ChannelPlace[],
+  stretch: Stretch,
+  signal: AbortSignal | undefined,
+): Promise<Part> {
+  const edge = data.chunkShape[0]!;
+  const row = Math.floor(stretch.start / edge);
+  const wanted = [...new Map(places.map(({ rest }) => [rest.join(","), rest])).values()];
+  const [times, chunks] = await Promise.all([
+    axis.times(stretch.start, stretch.stop, signal),
+    Promise.all(wanted.map((rest) => data.chunk([row, ...rest], signal))),
+  ]);
+  const chunkOf = new Map(wanted.map((rest, i) => [rest.join(","), chunks[i]!]));
+  const values = ({ rest, within }: ChannelPlace) => {
+    const { data, stride } = chunkOf.get(rest.join(","))!;
+    const inRow = within.reduce((sum, at, i) => sum + at * stride[i + 1]!, 0);
+    return { data, first: (stretch.start - row * edge) * stride[0]! + inRow, step: stride[0]! };
+  };
+  return { stretch, times, values };
+}
+
+function checkOrder(parts: readonly Part[]): void {
+  for (const [i, { times, stretch }] of parts.entries()) {
+    if (i > 0 && times[0]! < parts[i - 1]!.times.at(-1)!) throw new UnsortedError(stretch.start);
+  }
+}
+
+type Scale = (line: number, value: number) => number;
+
+function envelopePoints(
+  parts: readonly Part[],
+  places: readonly ChannelPlace[],
+  { from, to, columns: count }: TraceWindow,
+  isSampled: boolean,
+  scale: Scale,
+): Points {
+  const envelope = new Envelope({ from, to, count }, places.length);
+  for (const { stretch, times, values } of parts) {
+    const columns = envelope.place(times, isSampled ? stretch.number : 0);
+    for (const place of places) {
+      const { data, first, step } = values(place);
+      envelope.add(place.line, columns, data, first, step);
+    }
+  }
+  return envelope.points(scale);
+}
+
+function rawPoints(parts: readonly Part[], places: readonly ChannelPlace[], scale: Scale): Points {
+  const lines = places.map((place) =>
+    parts.flatMap(({ times, values }) => {
+      const { data, first, step } = values(place);
+      return Array.from(times, (_, i) => {
+        const value = Number(data[first + i * step]);
+        return Number.isFinite(value) ? scale(place.line, value) : null;
+      });
+    }),
+  );
+  return { x: parts.flatMap(({ times }) => [...times]), lines };
+}
