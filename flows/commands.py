@@ -124,11 +124,13 @@ def _plan(config: IndexDandisetsConfig, lines: JsonLines | None) -> int:
     from shadowzarr.catalog.estimate import estimate_plan
     from shadowzarr.catalog.index_run import RunLog, plan_run, twins_of
 
+    from .after_run import check_after
     from .summary_text import print_estimate, print_plan
 
     request, log = config.request, RunLog()
     for layout in request.layouts:
         layout.store.check()
+    check_after(config)
     plan_run(request, log)
     estimate = estimate_plan(
         log.plan,
@@ -167,12 +169,15 @@ def _run(config: IndexDandisetsConfig, lines: JsonLines | None) -> int:
 
 def _summary_of_run(config: IndexDandisetsConfig, log: RunLog, lines: JsonLines | None) -> RunSummary:
     """Run the flow, and tell who wants to know how that ended, unless the flow did."""
+    from .after_run import check_after
     from .begun_run import begin_run
     from .notify import Notifier, breaking
     from .stop_run import RunStop
 
-    notifier, stop = Notifier(config.notify, flow=config.flow, configuration=config.source), RunStop()
+    notifier = Notifier(config.notify, flow=config.flow, configuration=config.source)
+    stop = RunStop(let_go=functools.partial(_let_go_stores, config))
     try:
+        check_after(config)
         with stop.listening(), begin_run(config.request, log, stop=stop) as begun:
             begun.json_lines, begun.notifier = lines, notifier
             _look_ahead(begun)
@@ -188,6 +193,12 @@ def _summary_of_run(config: IndexDandisetsConfig, log: RunLog, lines: JsonLines 
         text = breaking(error)
         _tell(notifier, lambda has_prefect: notifier.tell(text, has_prefect=has_prefect))
         raise
+
+
+def _let_go_stores(config: IndexDandisetsConfig) -> None:
+    """Give back what a run holds besides its outputs."""
+    if config.materialize is not None and config.materialize.enabled:
+        config.materialize.target.store.let_go()
 
 
 def _tell(notifier: Notifier, tell: Callable[[bool], object]) -> None:
@@ -220,10 +231,10 @@ def _look_ahead(begun: BegunRun) -> None:
 
 def _idle_run(config: IndexDandisetsConfig, begun: BegunRun) -> RunSummary:
     """End a run that has nothing to do and nobody to report to, without Prefect."""
+    from .after_run import after_assets
     from .finish_run import finish_run
-    from .refresh_after import refresh_repositories
 
-    return finish_run(config, begun.log, refresh_repositories(config, begun.log))
+    return finish_run(config, begun.log, after_assets(config, begun.log))
 
 
 def _run_flow(config: IndexDandisetsConfig, begun: BegunRun) -> RunSummary:

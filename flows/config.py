@@ -8,20 +8,20 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BeforeValidator, ConfigDict, Field, StringConstraints, model_validator
+from pydantic import BeforeValidator, ConfigDict, Field, model_validator
 
 from shadowzarr.catalog.archive_address import ArchiveAddress
 from shadowzarr.catalog.jobs import VerificationOptions
 from shadowzarr.catalog.options import ReferenceOptions
-from shadowzarr.catalog.plan import DEFAULT_INCLUDE
 from shadowzarr.catalog.request import IndexRequest
 
 from .archive_section import ArchiveSection, archive_section
 from .flow_config import FlowConfig
 from .icechunk_section import RepositoriesSection
 from .limits_section import LimitsSection
+from .materialize_section import MaterializeSection
 from .notify_section import NotifySection
-from .output_section import FATES, OutputSection, output_section
+from .output_section import FATES, OutputSection, are_nested, output_section
 from .prices_section import PricesSection
 from .redo_section import RedoSection
 from .run_section import RunSection
@@ -29,7 +29,6 @@ from .sources import (
     ENTRIES,
     DandisetSection,
     FolderSection,
-    Globs,
     ManifestSection,
     Section,
     dandiset_request,
@@ -88,18 +87,6 @@ class IcechunkSection(RepositoriesSection):
     """Icechunk repositories of the dandisets, refreshed at the end of a run as refresh_icechunk does."""
 
     enabled: bool = Field(default=True, description="Whether the section applies.")
-
-
-class MaterializeSection(Section):
-    """Ordinary Zarr stores of chosen assets. Not done by this flow: the flow materialize_assets does it."""
-
-    enabled: bool = Field(default=True, description="Whether the section applies.")
-    folder: Annotated[str, StringConstraints(min_length=1)] = Field(
-        description="Folder or URL of the stores."
-    )
-    include: Globs = Field(
-        default=list(DEFAULT_INCLUDE), description="Glob patterns of asset paths to materialize."
-    )
 
 
 def long_form(location: tuple[int | str, ...], value: Any, *, replaced: int | str) -> Any:
@@ -189,7 +176,8 @@ class IndexDandisetsConfig(FlowConfig):
     )
     materialize: MaterializeSection | None = Field(
         default=None,
-        description="Ordinary Zarr stores of chosen assets; not done here: materialize_assets does it.",
+        description="Ordinary Zarr stores of verified assets, written at the end of a run; none when left "
+        "out.",
     )
 
     @model_validator(mode="after")
@@ -204,16 +192,26 @@ class IndexDandisetsConfig(FlowConfig):
             raise ValueError(f"expected one folder or manifest of the name {twice!r}; give each a name")
         return self
 
+    @model_validator(mode="after")
+    def _can_materialize(self) -> Self:
+        """Refuse stores among the references, and a memory that cannot be held."""
+        section = self.materialize
+        if section is None:
+            return self
+        section.check_memory(self.run)
+        for place in (self.output.place, self.output.private_place):
+            if place is not None and are_nested(place, section.place):
+                raise ValueError("expected materialize.folder outside of output, and output outside of it")
+        return self
+
     @property
     def warnings(self) -> list[str]:
-        """What is asked for and not done by this version, and the like."""
-        found = [
-            f"the section {name}: is accepted, but NOT done by this flow: run the flow {flow} after it"
-            for name, flow, section in (("materialize", "materialize_assets", self.materialize),)
-            if section is not None and section.enabled
-        ]
+        """What may be a mistake."""
+        found = []
         if self.verification.mode == "none":
             found.append("verification.mode is none: references are published unverified")
+            if self.materialize is not None and self.materialize.enabled:
+                found.append("materialize: takes verified references alone, and none will be")
         return found + (self.archive.warnings if self.dandisets else [])
 
     @property

@@ -2,39 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING
-
 from shadowzarr.catalog.index_run import RunLog, finish_outputs, summarise_run
 from shadowzarr.catalog.run_summary import RunSummary
 
+from .after_run import AfterRun
 from .config import IndexDandisetsConfig
-from .refresh_after import repository_warnings
 from .report import write_report
 
-if TYPE_CHECKING:
-    from shadowzarr.catalog.refresh.report import RepositoryReport
 
-
-def finish_run(
-    config: IndexDandisetsConfig, log: RunLog, repositories: Sequence[RepositoryReport] = ()
-) -> RunSummary:
+def finish_run(config: IndexDandisetsConfig, log: RunLog, after: AfterRun | None = None) -> RunSummary:
     """Write what a run leaves beside the references, and return its summary.
 
     Parameters
     ----------
     config : IndexDandisetsConfig
     log : RunLog
-    repositories : sequence of RepositoryReport
-        What became of Icechunk repositories.
+    after : AfterRun, optional
+        What was done after the assets.
 
     Raises
     ------
     OutputError
         When something cannot be written.
     """
-    request = config.request
+    request, after = config.request, after or AfterRun()
     warnings = finish_outputs(request, log)
     summary = summarise_run(
         request,
@@ -42,13 +33,9 @@ def finish_run(
         flow=config.flow,
         config_path=config.source,
         config_digest=config.digest,
-        warnings=[*config.warnings, *warnings, *repository_warnings(repositories)],
+        warnings=[*config.warnings, *warnings, *after.warnings],
     )
-    summary = replace(
-        summary,
-        repositories_failed=sum(bool(each.error) for each in repositories),
-        repositories_partial=sum(each.is_left_out for each in repositories),
-    )
+    summary = after.counted_in(summary)
     for layout in request.layouts:
         write_report(summary, layout, include_private=layout == request.private)
     return summary

@@ -38,6 +38,7 @@ from tasks.list_assets import list_assets
 from tasks.plan_assets import plan_assets
 from tasks.retrying import policy
 
+from .after_run import after_assets, check_after
 from .artifacts import ProgressArtifact, create_artifacts
 from .backfill_config import BackfillConfig
 from .begun_run import BegunRun, join_run
@@ -46,7 +47,6 @@ from .crash_hook import notifying, tell_crashed
 from .finish_run import finish_run
 from .given_config import given_config
 from .host_limits import host_admission
-from .refresh_after import check_extra, refresh_repositories
 from .run_failed import RunFailedError
 from .show_progress import RunProgress, open_progress
 from .task_runner import threads
@@ -88,7 +88,7 @@ def backfill(config: BackfillConfig | str, changes: list[str] | None = None) -> 
 def index_assets(config: IndexDandisetsConfig) -> State[Any]:
     """What a flow does that indexes; errors and result as for `index_dandisets`."""
     request = config.request
-    check_extra(config)
+    check_after(config)
     with join_run(request) as begun, notifying(config, begun.notifier) as notifier:
         log = begun.log
         if begun.has_prefect_server:
@@ -107,9 +107,9 @@ def index_assets(config: IndexDandisetsConfig) -> State[Any]:
                 log.records.append(record)
                 progress.asset_ended(record)
                 artifact.asset_ended()
-        repositories = refresh_repositories(config, log)
+        after = after_assets(config, log)
         with begun.finishing():
-            summary = finish_run(config, log, repositories)
+            summary = finish_run(config, log, after)
         begun.tell_end(notifier, summary, report=str(request.public.report))
     create_artifacts(summary, report=str(request.public.report))
     return final_state(summary, must_stop=request.stop_on_error)

@@ -8,28 +8,26 @@ from pydantic import BeforeValidator, Field, StringConstraints, model_validator
 
 from shadowzarr.catalog.archive_address import ArchiveAddress
 from shadowzarr.catalog.layout import OutputLayout, layout_at
-from shadowzarr.catalog.materialize_plan import MaterializeOptions, MaterializeRules
+from shadowzarr.catalog.materialize_plan import MaterializeRules
 
 from .archive_section import ArchiveSection, archive_section
 from .flow_config import FlowConfig
+from .materialize_section import AssetSeconds, StoresSection
 from .notify_section import NotifySection
 from .output_section import PlaceSection, are_nested, output_section
 from .run_section import RunSection
-from .sources import Globs
-
-MIB = 2**20
 
 
 class MaterializeRunSection(RunSection):
     """How much of the machine the run may use."""
 
-    timeout: Annotated[float, Field(gt=0)] | None = Field(
+    timeout: AssetSeconds = Field(
         default=None,
         description="Seconds that one asset may take; null for no limit. The next run goes on where it was.",
     )
 
 
-class MaterializeAssetsConfig(FlowConfig):
+class MaterializeAssetsConfig(StoresSection, FlowConfig):
     """Configuration of the flow materialize_assets: verified references made into ordinary Zarr stores."""
 
     flow: Literal["materialize_assets"] = Field(description="Which flow the configuration is for.")
@@ -49,30 +47,10 @@ class MaterializeAssetsConfig(FlowConfig):
         default=[],
         description="Dandisets, and names of folders and manifests, that are wanted; all when left out.",
     )
-    include: Globs = Field(
-        default=["**"],
-        description="Glob patterns of asset paths that are wanted; * stays within a folder, ** does not.",
-    )
-    exclude: Globs = Field(default=[], description="Glob patterns of asset paths that are not wanted.")
     embargoed: bool = Field(
         default=False,
         description="Whether embargoed assets of a private output are wanted; the destination is to be "
         "private then.",
-    )
-    layout: Literal["default", "ephys", "imaging"] = Field(
-        default="default",
-        description="default: whole rows along the first axis; ephys: time by 64 channels; imaging: whole "
-        "frames; each in chunks of about 4 MiB.",
-    )
-    form: Literal["folder", "zip"] = Field(
-        default="folder", description="folder: a store of many files; zip: one file for each asset."
-    )
-    verify: bool = Field(
-        default=True, description="Whether what was written is read back and compared bit for bit."
-    )
-    max_memory: Annotated[int, Field(ge=MIB)] = Field(
-        default=1024 * MIB,
-        description="Bytes of data that one asset holds at a time; below run.memory_limit.",
     )
     run: MaterializeRunSection = Field(
         default_factory=MaterializeRunSection, description="How much of the machine the run may use."
@@ -87,11 +65,7 @@ class MaterializeAssetsConfig(FlowConfig):
         """Refuse a destination in the output that is read, and a memory that cannot be held."""
         if are_nested(self.references.place, self.destination.place):
             raise ValueError("expected destination to be outside of references, and references outside of it")
-        limit = self.run.memory_limit
-        if limit is not None and self.max_memory >= limit:
-            raise ValueError(
-                f"expected max_memory, {self.max_memory:,} bytes, below run.memory_limit, {limit:,} bytes"
-            )
+        self.check_memory(self.run)
         return self
 
     @property
@@ -110,11 +84,6 @@ class MaterializeAssetsConfig(FlowConfig):
         return MaterializeRules(
             tuple(self.dandisets), tuple(self.include), tuple(self.exclude), self.embargoed
         )
-
-    @property
-    def options(self) -> MaterializeOptions:
-        """What stores look like, in the library's words."""
-        return MaterializeOptions(self.layout, self.form)
 
     @property
     def address(self) -> ArchiveAddress:

@@ -28,6 +28,11 @@ def record_line(record: MaterializeRecord) -> str:
     return f"{record.outcome}  {name}  {reason}".rstrip()
 
 
+def counts_line(summary: MaterializeSummary) -> str:
+    """Say in one line how many assets ended how."""
+    return ", ".join(f"{count:,} {name}" for name, count in _counts(summary))
+
+
 def print_materialize_plan(console: Console, plan: MaterializePlan, *, destination: str) -> None:
     """Print what would be done."""
     for work in plan.work[:SHOWN]:

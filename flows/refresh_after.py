@@ -40,7 +40,7 @@ def refresh_repositories(config: IndexDandisetsConfig, log: RunLog) -> list[Repo
     its first failure refreshes nothing.
     """
     section = config.icechunk
-    if section is None or not section.enabled or (config.on_error == "stop" and _has_failed(log)):
+    if section is None or not section.enabled or (config.on_error == "stop" and log.has_failed):
         return []
     check_extra(config)
     import icechunk
@@ -82,7 +82,3 @@ def repository_warnings(reports: Sequence[RepositoryReport]) -> Iterator[str]:
         for tag in report.tags:
             if tag.reason:
                 yield f"{where} has no tag {tag.version}: {tag.reason}"
-
-
-def _has_failed(log: RunLog) -> bool:
-    return any(record.outcome == "failed" for record in log.records)

@@ -126,12 +126,14 @@ def exit_lines(summary: RunSummary) -> list[str]:
             (len(summary.failures), "asset", "failed"),
             (summary.not_started, "asset", "not started"),
             (summary.repositories_failed, "dandiset", "whose Icechunk repository failed"),
+            (summary.stores_failed, "Zarr store", "not written"),
         ],
         EXIT_LEFT_OUT: [
             (partial, "indexed asset", "with objects left out"),
             (summary.left_out_before, "unchanged asset", "with objects left out by an earlier run"),
             (summary.quarantined, "asset", "in quarantine"),
             (summary.repositories_partial, "dandiset", "whose Icechunk repository lacks something"),
+            (summary.stores_lacking, "asset", "without a Zarr store, or with objects left out of it"),
         ],
     }.get(summary.exit_code, [])
     found = [f"{format_count(count, noun)} {what}" for count, noun, what in reasons if count]

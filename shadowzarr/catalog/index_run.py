@@ -63,6 +63,11 @@ class RunLog:
     plan: Plan = field(default_factory=Plan)
     records: list[IndexRecord] = field(default_factory=list)
 
+    @property
+    def has_failed(self) -> bool:
+        """Whether an asset has failed."""
+        return any(record.outcome == "failed" for record in self.records)
+
 
 def index_dandisets(
     request: IndexRequest, *, pool: ChildPool | None = None, news: News | None = None

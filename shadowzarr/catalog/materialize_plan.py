@@ -71,12 +71,20 @@ class MaterializeRules:
         Glob patterns over asset paths.
     embargoed : bool
         Whether embargoed assets are wanted; the destination is to be private then.
+    versions : tuple of tuple of str, optional
+        Pairs of a dandiset (or name) and a version, outside of which nothing is wanted; None for all.
     """
 
     dandisets: tuple[str, ...] = ()
     include: tuple[str, ...] = ("**",)
     exclude: tuple[str, ...] = ()
     embargoed: bool = False
+    versions: tuple[tuple[str, str], ...] | None = None
+
+    def takes_version(self, dandiset: str, version: str) -> bool:
+        """Whether assets of a version can be wanted."""
+        is_named = not self.dandisets or dandiset in self.dandisets
+        return is_named and (self.versions is None or (dandiset, version) in self.versions)
 
 
 @dataclass(frozen=True)
@@ -209,8 +217,8 @@ def plan_materialize(
 def _chosen(source: OutputLayout, rules: MaterializeRules) -> Iterator[tuple[PurePath, ListedRecord]]:
     listing = source.list_all()
     for place, records in sorted(listing.records.items()):
-        _, dandiset, _, *path = source.relative(place).split("/")
-        if rules.dandisets and dandiset not in rules.dandisets:
+        _, dandiset, version, *path = source.relative(place).split("/")
+        if not rules.takes_version(dandiset, version):
             continue
         if not is_shortened(path[-1]) and not _is_wanted("/".join(path), rules):
             continue

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import orjson
 
@@ -129,7 +129,8 @@ class MaterializeSummary:
     @property
     def counts(self) -> dict[str, int]:
         """Assets per outcome."""
-        return dict(Counter(record.outcome for record in self.records))
+        found = Counter(record.outcome for record in self.records)
+        return {name: found[name] for name in get_args(MaterializeOutcome) if name in found}
 
     @property
     def failures(self) -> list[MaterializeRecord]:

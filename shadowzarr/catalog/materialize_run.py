@@ -11,7 +11,7 @@ import contextlib
 import hashlib
 import shutil
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -53,7 +53,12 @@ class Ended:
 
 
 def materialize_assets(
-    plan: MaterializePlan, bench: MaterializeBench, target: OutputLayout, *, concurrency: int
+    plan: MaterializePlan,
+    bench: MaterializeBench,
+    target: OutputLayout,
+    *,
+    concurrency: int,
+    on_ended: Callable[[MaterializeRecord], None] = lambda record: None,
 ) -> MaterializeSummary:
     """Materialize what is planned from a plain script, without an orchestrator.
 
@@ -65,6 +70,8 @@ def materialize_assets(
         The destination.
     concurrency : int
         Assets that are worked on at once.
+    on_ended : callable
+        Called with the record of each asset that has ended.
 
     Raises
     ------
@@ -79,6 +86,7 @@ def materialize_assets(
         with ThreadRunner(run, failed_asset, threads=concurrency) as runner:
             for ended in run_in_window(plan.work, runner, window=concurrency + SPARE_ASSETS):
                 summary.records.append(keep(ended))
+                on_ended(ended.record)
         write_summary(summary, target, started=started)
     return summary
 

@@ -125,6 +125,10 @@ class RunSummary:
         Dandisets whose Icechunk repository could not be refreshed.
     repositories_partial : int
         Those whose repository lacks assets or versions.
+    stores_failed : int
+        Assets whose Zarr store could not be written, when that was asked for.
+    stores_lacking : int
+        Assets that are passed over by name, and stores that lack what references leave out.
     """
 
     flow: str
@@ -146,6 +150,8 @@ class RunSummary:
     startup_seconds: float = 0.0
     repositories_failed: int = 0
     repositories_partial: int = 0
+    stores_failed: int = 0
+    stores_lacking: int = 0
 
     @property
     def failures(self) -> list[IndexRecord]:
@@ -172,13 +178,14 @@ class RunSummary:
     def exit_code(self) -> int:
         """0 when all went well, 1 when an asset failed or was not started, 3 when something is left out.
 
-        That may be objects, or assets in quarantine, or assets of an Icechunk repository.
+        That may be objects, or assets in quarantine, or assets of an Icechunk repository or Zarr stores.
         """
-        if self.failures or self.not_started or self.repositories_failed:
+        if self.failures or self.not_started or self.repositories_failed or self.stores_failed:
             return EXIT_FAILURE
         if (
             self.left_out_before
             or self.repositories_partial
+            or self.stores_lacking
             or self.quarantined
             or any(record.outcome == "partial" for record in self.records)
         ):
