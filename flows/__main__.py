@@ -10,18 +10,60 @@ from typing import Annotated, Literal
 from cyclopts import App, CycloptsError, Parameter
 
 from shadowzarr.catalog.run_summary import EXIT_FAILURE
+from shadowzarr.cli.exit_codes import CALLED_WRONGLY, INTERRUPTED
 from shadowzarr.cli.streams import give_up
-from shadowzarr.cli.usage import CALLED_WRONGLY, usage_text
+from shadowzarr.cli.usage import usage_text
 
 from . import catalog_commands
 from .commands import print_schema, run_config, run_demo
+from .index_command import PLACE, OneDandiset
+
+COMMAND = "python -m flows"
+
+EXAMPLES = {
+    "index": (
+        "index 000006 references --limit 3",
+        "index 000006 references --limit 3 --plan",
+    ),
+    "run": (
+        "run configs/demo.yaml",
+        "run configs/demo.yaml --only-failed --json-lines",
+        "run configs/demo.yaml --set output.folder=elsewhere",
+    ),
+    "plan": ("plan configs/demo.yaml", "plan configs/demo.yaml --json-lines"),
+    "schema": ("schema index_dandisets",),
+    "demo": ("demo",),
+    "catalog query": (
+        'catalog query demo/output "SELECT path, size FROM assets"',
+        "catalog query demo/output --question types --json",
+    ),
+    "catalog questions": ("catalog questions",),
+    "catalog find": ("catalog find demo/output sub-01_ecephys.nwb --json",),
+    "catalog rebuild": ("catalog rebuild demo/output",),
+}
+"""Commands as they are typed, which help ends with."""
+
+
+def _version() -> str:
+    from importlib.metadata import version
+
+    return version("shadowzarr")
+
+
+def _epilogue(command: str) -> str:
+    lines = [f"  {COMMAND} {example}" for example in EXAMPLES[command]]
+    return "\n".join(["Examples:", *lines]) if lines else ""
+
 
 app = App(
-    name="flows",
+    name=COMMAND,
     help="Index dandisets, folders and lists of files from a YAML file. Exit codes: 0 all went well; "
     "1 something failed; 2 called wrongly; 3 no asset failed, but objects or assets that cannot be done are "
     "left out; 129, 130 and 143 ended by a signal.",
-    version_flags=[],
+    help_format="plaintext",
+    help_epilogue="\n".join(["Examples:", *(f"  {COMMAND} {each[0]}" for each in EXAMPLES.values() if each)]),
+    version=_version,
+    suppress_keyboard_interrupt=False,
     result_action="return_value",
 )
 
@@ -63,7 +105,46 @@ class Redo:
         ]
 
 
-@app.command
+@app.command(help_epilogue=_epilogue("index"))
+def index(
+    dandiset: str,
+    output: str,
+    *,
+    archive: str = "dandi",
+    version: str = "draft",
+    limit: int | None = None,
+    plan: Switch = False,
+    changes: Changes = (),
+    json_lines: Switch = False,
+    redo: Redo | None = None,
+) -> int:
+    """Index one dandiset, without a configuration file.
+
+    Parameters
+    ----------
+    dandiset
+        Its six digits.
+    output
+        The folder for references, records and the report, or s3://BUCKET/PREFIX.
+    archive
+        dandi, dandi-sandbox, or the URL of an archive's API.
+    version
+        draft, latest, or a published version.
+    limit
+        At most so many assets, the first by path.
+    plan
+        Print what would be done, and do nothing.
+    changes
+        KEY=VALUE of a configuration, such as verification.mode=full; may be repeated.
+    json_lines
+        Write progress and outcome to standard output as JSON, an object a line, for programs.
+    """
+    text = OneDandiset(dandiset, output, archive, version, limit).text()
+    all_changes = [*changes, *(redo or Redo()).changes]
+    return run_config(PLACE, changes=all_changes, is_plan=plan, as_json_lines=json_lines, text=text)
+
+
+@app.command(help_epilogue=_epilogue("run"))
 def run(
     config: str,
     *,
@@ -89,7 +170,7 @@ def run(
     return run_config(config, changes=all_changes, is_plan=plan, as_json_lines=json_lines)
 
 
-@app.command
+@app.command(help_epilogue=_epilogue("plan"))
 def plan(config: str, *, changes: Changes = (), json_lines: Switch = False, redo: Redo | None = None) -> int:
     """Print what a configuration would do, and do nothing.
 
@@ -106,7 +187,7 @@ def plan(config: str, *, changes: Changes = (), json_lines: Switch = False, redo
     return run_config(config, changes=all_changes, is_plan=True, as_json_lines=json_lines)
 
 
-@app.command
+@app.command(help_epilogue=_epilogue("schema"))
 def schema(flow: str) -> int:
     """Print the JSON Schema of a flow's configuration.
 
@@ -118,17 +199,22 @@ def schema(flow: str) -> int:
     return print_schema(flow)
 
 
-@app.command
+@app.command(help_epilogue=_epilogue("demo"))
 def demo() -> int:
     """Write sample NWB files, index them from an archive on this machine, and open the results."""
     return run_demo()
 
 
-catalog = App(name="catalog", help="Ask what an output holds.", result_action="return_value")
+catalog = App(
+    name="catalog",
+    help="Ask what an output holds.",
+    help_epilogue=_epilogue("catalog query"),
+    result_action="return_value",
+)
 app.command(catalog)
 
 
-@catalog.command
+@catalog.command(help_epilogue=_epilogue("catalog rebuild"))
 def rebuild(output: str, *, private: Annotated[bool, Parameter(negative="")] = False) -> int:
     """Make the catalogue of an output anew from its records and references.
 
@@ -142,13 +228,14 @@ def rebuild(output: str, *, private: Annotated[bool, Parameter(negative="")] = F
     return catalog_commands.rebuild(output, is_private=private)
 
 
-@catalog.command
+@catalog.command(help_epilogue=_epilogue("catalog query"))
 def query(
     output: str,
     sql: str | None = None,
     *,
     question: str | None = None,
     form: Annotated[Literal["table", "csv", "jsonl"], Parameter(name="--format")] = "table",
+    as_json: Annotated[bool, Parameter(name="--json", negative="")] = False,
 ) -> int:
     """Ask the catalogue of an output.
 
@@ -162,17 +249,19 @@ def query(
         Name of a ready question in place of SQL.
     form
         How the answer is printed: as a table, as CSV, or as a JSON object a line.
+    as_json
+        The same as --format jsonl.
     """
-    return catalog_commands.query(output, sql, question=question, form=form)
+    return catalog_commands.query(output, sql, question=question, form="jsonl" if as_json else form)
 
 
-@catalog.command
+@catalog.command(help_epilogue=_epilogue("catalog questions"))
 def questions() -> int:
     """Print the ready questions and their SQL."""
     return catalog_commands.questions()
 
 
-@catalog.command
+@catalog.command(help_epilogue=_epilogue("catalog find"))
 def find(
     output: str, wanted: str, *, as_json: Annotated[bool, Parameter(name="--json", negative="")] = False
 ) -> int:
@@ -196,8 +285,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         code = app(arguments, exit_on_error=False, print_error=False)
         sys.stdout.flush()
     except CycloptsError as error:
-        print(f"flows: error: {usage_text(error, command='python -m flows')}", file=sys.stderr)
+        print(f"flows: error: {usage_text(error, command=COMMAND)}", file=sys.stderr)
         return CALLED_WRONGLY
+    except KeyboardInterrupt:
+        print("flows: interrupted; the same command begins anew", file=sys.stderr)
+        return INTERRUPTED
     except BrokenPipeError:  # whoever reads has seen enough
         give_up(sys.stdout)
         return EXIT_FAILURE

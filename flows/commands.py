@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, TextIO
 
 from shadowzarr._optional import require_installed
 from shadowzarr.catalog.run_summary import EXIT_FAILURE, RunSummary
+from shadowzarr.cli.exit_codes import INTERRUPTED
 from shadowzarr.errors import MissingCredentialsError, MissingDependencyError, ShadowzarrError, UsageError
 
 if TYPE_CHECKING:
@@ -30,14 +31,19 @@ if TYPE_CHECKING:
 PIPELINE = ("prefect", "pydantic", "ruamel.yaml", "jinja2", "duckdb")
 """What the extra ``pipeline`` installs for these commands."""
 
-INTERRUPTED = 130
-"""What shells show for a program that was ended by Ctrl-C."""
-
 
 def run_config(
-    path: str, *, changes: Sequence[str] = (), is_plan: bool = False, as_json_lines: bool = False
+    path: str,
+    *,
+    changes: Sequence[str] = (),
+    is_plan: bool = False,
+    as_json_lines: bool = False,
+    text: str | None = None,
 ) -> int:
-    """Run the flow that a configuration is for, or print what it would do."""
+    """Run the flow that a configuration is for, or print what it would do.
+
+    With ``text`` that is the configuration, and ``path`` what messages call it.
+    """
     lines = _json_lines() if as_json_lines else None
     try:
         require_installed(*PIPELINE, extra="pipeline")
@@ -47,7 +53,7 @@ def run_config(
         from .refresh_config import RefreshIcechunkConfig
         from .verify_config import VerifyOutputsConfig
 
-        config = load_config(path, changes=changes)
+        config = load_config(path, changes=changes, text=text)
         if lines is not None and not isinstance(config, IndexDandisetsConfig):
             raise UsageError(f"JSON lines are written for flows that index; {config.flow} writes none")
         if isinstance(config, MaterializeAssetsConfig):

@@ -38,7 +38,7 @@ _HINTS = {
 _TWICE = re.compile(r'found duplicate key "(.*?)"', re.DOTALL)
 
 
-def load_config(path: str | Path, *, changes: Sequence[str] = ()) -> AnyConfig:
+def load_config(path: str | Path, *, changes: Sequence[str] = (), text: str | None = None) -> AnyConfig:
     """Read a configuration.
 
     Parameters
@@ -47,6 +47,8 @@ def load_config(path: str | Path, *, changes: Sequence[str] = ()) -> AnyConfig:
         A YAML file.
     changes : sequence of str
         Values from the command line, as ``output.folder=out``; they win over the file's.
+    text : str, optional
+        The configuration itself; ``path`` then is what messages call it.
 
     Raises
     ------
@@ -54,7 +56,7 @@ def load_config(path: str | Path, *, changes: Sequence[str] = ()) -> AnyConfig:
         With one line for everything that is wrong, each with file and line.
     """
     place = Path(path)
-    text = _read(place)
+    text = _read(place) if text is None else text
     document = _parse(place, text)
     positions = _Positions(place, text, document)
     values = _plain(document)

@@ -103,6 +103,7 @@ def test_the_example_of_tiff_files_runs(
     [
         "README.md",
         "CHANGELOG.md",
+        "docs/command-line.md",
         "docs/format.md",
         "docs/pipeline.md",
         "docs/reading.md",
@@ -188,12 +189,37 @@ def test_the_example_list_of_files_is_understood() -> None:
 def test_exit_codes_are_those_of_the_code() -> None:
     from flows.stop_run import SIGNALLED, SIGNALS
     from shadowzarr.catalog import run_summary
-    from shadowzarr.cli.usage import CALLED_WRONGLY
+    from shadowzarr.cli.exit_codes import CALLED_WRONGLY
 
     section = PIPELINE.partition("| exit code |")[2].partition("## Configuration")[0]
     codes = {int(code) for code in re.findall(r"^\| (\d+) \|", section, re.MULTILINE)}
     ours = {run_summary.EXIT_ALL_WELL, run_summary.EXIT_FAILURE, run_summary.EXIT_LEFT_OUT}
     assert codes == {*ours, CALLED_WRONGLY, *(SIGNALLED + number for number in SIGNALS)}
+
+
+def test_exit_codes_of_the_command_lines_are_those_of_the_code() -> None:
+    from shadowzarr.cli.exit_codes import MEANINGS
+
+    page = (ROOT / "docs" / "command-line.md").read_text(encoding="utf-8")
+    table = page.partition("## Exit codes")[2]
+    rows = {int(code): meaning for code, meaning in re.findall(r"^\| (\d+) \| (.*) \|$", table, re.MULTILINE)}
+    assert rows == MEANINGS
+
+
+def test_verbs_that_print_json_are_those_of_the_command() -> None:
+    import importlib
+    from inspect import signature
+
+    from shadowzarr.cli.verbs import VERBS
+
+    page = (ROOT / "docs" / "command-line.md").read_text(encoding="utf-8")
+    sentence = page.partition("one JSON object in place of text")[2].partition(". ")[0]
+    names = {verb: verb.replace("-", "_") for verb in VERBS}
+    modules = {verb: importlib.import_module(f"shadowzarr.cli.{name}") for verb, name in names.items()}
+    having = {
+        verb for verb, at in modules.items() if "json" in signature(getattr(at, names[verb])).parameters
+    }
+    assert set(re.findall(r"`([a-z0-9-]+)`", sentence)) == having
 
 
 def test_public_names_are_listed_in_the_readme() -> None:

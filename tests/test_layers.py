@@ -96,11 +96,13 @@ MAY_IMPORT = {
     # what NeuroConv's readers run over, by the generators of the formats; some values are compared
     "neuroconv_bridge": {"builder", "virtual", "store", "formats"},
     "testing": {"refs", "access"},
+    "doctor": {"access", "codecs", "formatting", "catalog"},  # of the catalogue, outputs in buckets alone
     "cli": {
         "refs",
         "access",
         "recognition",
         "catalog",
+        "doctor",
         "formats",
         "write",
         "store",

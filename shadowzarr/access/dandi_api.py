@@ -1,6 +1,6 @@
 """The archive's JSON API: dandisets, versions and assets.
 
-Five endpoints, read only; their records are in `dandi_records`. Bytes of assets are read elsewhere
+Six endpoints, read only; their records are in `dandi_records`. Bytes of assets are read elsewhere
 (`url_resolver`, `process_connections`). Redirects are not followed, so that the API key stays with the
 archive.
 """
@@ -85,6 +85,11 @@ class DandiArchive:
     def close(self) -> None:
         """Close the connections."""
         self._client.close()
+
+    def date(self) -> str | None:
+        """The date of an answer, as HTTP writes it; errors as in `dandiset`."""
+        date: str | None = self._answer("/info/", what="record of itself").headers.get("Date")
+        return date
 
     def dandiset(self, identifier: str) -> Dandiset:
         """A dandiset by its six digits.
@@ -189,6 +194,9 @@ class DandiArchive:
         return records
 
     def _get_object(self, path: str, options: dict[str, str] | None = None, *, what: str) -> dict[str, Any]:
+        return self._json_object(self._answer(path, options, what=what), what)
+
+    def _answer(self, path: str, options: dict[str, str] | None = None, *, what: str) -> httpx.Response:
         url = self.api_url + path
         retries = Retries(self._retries or http_client.DEFAULT_RETRIES)
         while True:
@@ -199,7 +207,7 @@ class DandiArchive:
                 time.sleep(self._pause(retries, error))
         if response.status_code != 200:
             raise self._refusal(response, what)
-        return self._json_object(response, what)
+        return response
 
     def _pause(self, retries: Retries, error: TransientReadError) -> float:
         try:

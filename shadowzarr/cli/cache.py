@@ -8,12 +8,14 @@ from typing import Annotated, Literal
 from cyclopts import Parameter
 
 from ..formatting import format_bytes
+from .written import as_json
 
 
 def cache(
     action: Literal["info", "clear"],
     *,
-    folder: Annotated[Path | None, Parameter(name="--folder")] = None,
+    folder: Path | None = None,
+    json: Annotated[bool, Parameter(negative="")] = False,
 ) -> int:
     """Show what the cache of remote files' bytes holds, or empty it.
 
@@ -23,6 +25,8 @@ def cache(
         What to do: show, or empty.
     folder
         The folder that was given to LocalCache; ~/.shadowzarr/cache by default.
+    json
+        Print what it holds, or held before it was emptied, as one JSON object.
     """
     from ..access.local_cache import DEFAULT_FOLDER, LocalCache
     from ..errors import UsageError
@@ -33,11 +37,14 @@ def cache(
     before = kept.info()
     if action == "clear":
         kept.clear()
+    if json:
+        print(as_json(before))
+    elif action == "clear":
         print(f"{before.path}: {format_bytes(before.nbytes)} dropped")
-        return 0
-    print(f"path      {before.path}")
-    print(f"files     {before.sources:,}")
-    print(f"ranges    {before.ranges:,}")
-    print(f"bytes     {format_bytes(before.nbytes)}")
-    print(f"on disk   {format_bytes(before.on_disk)}")
+    else:
+        print(f"path      {before.path}")
+        print(f"files     {before.sources:,}")
+        print(f"ranges    {before.ranges:,}")
+        print(f"bytes     {format_bytes(before.nbytes)}")
+        print(f"on disk   {format_bytes(before.on_disk)}")
     return 0

@@ -2,8 +2,7 @@
 
 Every error is one line on the standard error stream, without a traceback unless ``--debug`` is given;
 lines before it may say what a file was taken for, and what is waited for.
-Exit codes: 0 done, 1 failed (or, for ``verify``, different), 2 called wrongly, 3 done but something was
-left out, 130 interrupted.
+`exit_codes` says which code means what.
 """
 
 from __future__ import annotations
@@ -19,31 +18,16 @@ from cyclopts import App, CycloptsError
 
 from ..errors import ShadowzarrError
 from . import supervised
+from .exit_codes import CALLED_WRONGLY, DONE, FAILED, INTERRUPTED, MEANINGS
 from .streams import give_up, is_lost, write_anything
-from .usage import CALLED_WRONGLY, one_line, usage_text
-
-FAILED: Final = 1
-LEFT_OUT: Final = 3
-INTERRUPTED: Final = 130
+from .usage import one_line, usage_text
+from .verbs import VERBS, tell_stopped
 
 _MOST_WAITED: Final = 2.0
 """Seconds that what is read may take to end, when it is cancelled."""
 
 DEBUG = "--debug"
 _WAITING: Final = logging.getLogger("shadowzarr.waiting")
-VERBS = {
-    "generate": "Write references for an HDF5 or TIFF file, or a recording that NEO reads.",
-    "info": "Show what references hold, and where its bytes are.",
-    "verify": "Compare references with the file that they describe.",
-    "convert": "Write references in another form, or by VirtualiZarr's parsers.",
-    "relocate": "Point references at files that were moved.",
-    "to-hdf5": "Write the HDF5 file that references describe.",
-    "icechunk": "Write references into an Icechunk repository.",
-    "materialize": "Write the values that references point at into an ordinary Zarr store.",
-    "cache": "Show what the cache of remote files' bytes holds, or empty it.",
-    "archive": "Serve a folder of NWB files as a DANDI archive, on this machine only, until Ctrl-C.",
-}
-"""What there is to do, with the first line of each verb's own help, which is not imported for a list."""
 
 
 def _version() -> str:
@@ -53,24 +37,34 @@ def _version() -> str:
 
 
 def _app(given: Sequence[str]) -> App:
-    """The command; a verb that is asked for gives its own help, which says more than its line here."""
+    """The command; a verb that is asked for gives its own help, which says more than its line in a list."""
     app = App(
         name="shadowzarr",
         help="HDF5 and TIFF files as Zarr v3, without copying a byte.",
-        help_epilogue=f"With {DEBUG}, an error shows where it was raised.",
+        help_epilogue=_epilogue("", *(verb.examples[0] for verb in VERBS.values())),
         help_format="plaintext",
         version=_version,
         suppress_keyboard_interrupt=False,
         result_action="return_value",
     )
-    for verb, line in VERBS.items():
-        lines = {} if verb in given[:1] else {"help": line}
-        function = verb.replace("-", "_")
-        app.command(f"shadowzarr.cli.{function}:{function}", name=verb, **lines)
+    for name, verb in VERBS.items():
+        lines = {} if name in given[:1] else {"help": verb.line}
+        function = name.replace("-", "_")
+        place = f"shadowzarr.cli.{function}:{function}"
+        app.command(place, name=name, help_epilogue=_epilogue(name, *verb.examples), **lines)
     app.register_install_completion_command(
         help="Let the shell complete verbs and options (bash, zsh, fish)."
     )
     return app
+
+
+def _epilogue(verb: str, *examples: str) -> str:
+    """What help ends with: examples, exit codes, and the option that every verb has."""
+    lines = ["Examples:", *(f"  {example}" for example in examples)]
+    if not verb:
+        codes = ", ".join(f"{code} {meaning}" for code, meaning in MEANINGS.items())
+        lines += ["", f"Exit codes: {codes}."]
+    return "\n".join([*lines, "", f"With {DEBUG}, an error shows where it was raised."])
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -128,6 +122,7 @@ def _run(given: list[str], *, debug: bool, own_process: bool) -> int:
         with _notices():
             code = _app(given)(given, exit_on_error=False, print_error=False)
     except KeyboardInterrupt:
+        tell_stopped(given)
         return INTERRUPTED
     except CycloptsError as error:
         return _fail(usage_text(error, command="shadowzarr"), CALLED_WRONGLY, debug=debug)
@@ -135,7 +130,7 @@ def _run(given: list[str], *, debug: bool, own_process: bool) -> int:
         if is_lost(error):
             return _lost(error, debug=debug)
         return _fail(_message(error), FAILED, debug=debug)
-    return code if isinstance(code, int) else 0
+    return code if isinstance(code, int) else DONE
 
 
 @contextlib.contextmanager

@@ -12,10 +12,12 @@ from cyclopts import CycloptsError, Parameter
 
 from ..access.locations import without_query
 from ..access.watched import allow
-from ..formatting import format_bytes, format_count
+from ..formatting import format_count
 from .array_progress import ArrayProgress
+from .exit_codes import DONE, LEFT_OUT
 from .left_out import document_name, left_out_lines
 from .stall import TIMEOUT, Timeout
+from .written import Written, as_json, written
 
 if TYPE_CHECKING:
     from ..refs.document import Rfs
@@ -37,9 +39,6 @@ ParserName = Literal[
 
 _ONLY = "--{}: only for --from virtualizarr"
 
-LEFT_OUT_CODE = 3
-"""The exit code when something of SOURCE is not in OUT."""
-
 
 def convert(
     source: str,
@@ -52,13 +51,10 @@ def convert(
     links: Annotated[bool, Parameter(name="--keep-links", negative="")] = False,
     allow_local_files: Annotated[bool, Parameter(negative="")] = False,
     force: Annotated[bool, Parameter(negative="")] = False,
+    json: Annotated[bool, Parameter(negative="")] = False,
     timeout: Timeout = TIMEOUT,
 ) -> int:
     """Write references in another form, or by VirtualiZarr's parsers.
-
-    Examples: shadowzarr convert --from lindi sample.lindi.json sample.shadowzarr
-
-    shadowzarr convert --from virtualizarr --parser netcdf3 air.nc air.shadowzarr
 
     Ends with 0 when all is said in the new form, and with 3 when something is left out by name.
 
@@ -87,6 +83,8 @@ def convert(
         Let references at a URL name files of this machine.
     force
         Replace OUT when it holds references. Anything else is never replaced.
+    json
+        Print the outcome as one JSON object.
     timeout
         Seconds that one object may take without a byte being read, before the command gives up; 0 for ever.
     """
@@ -113,11 +111,15 @@ def convert(
         from ..write import write_rfs
 
         write_rfs(rfs, out)
-    print(_made(rfs, out))
-    entries = ((entry["path"], entry["kind"], entry["reason"]) for entry in skipped)
-    for line in left_out_lines(entries, where=document_name(out)):
-        print(line)
-    return LEFT_OUT_CODE if skipped else 0
+    made = written(rfs, out)
+    entries = [(entry["path"], entry["kind"], entry["reason"]) for entry in skipped]
+    if json:
+        print(as_json(made, entries))
+    else:
+        print(_line(made))
+        for line in left_out_lines(entries, where=document_name(out)):
+            print(line)
+    return LEFT_OUT if entries else DONE
 
 
 def _check_call(
@@ -207,14 +209,8 @@ def _write_lindi(rfs: Rfs, out: str) -> list[Mapping[str, Any]]:
     return left_out
 
 
-def _made(rfs: Rfs, out: str) -> str:
-    from .totals import totals_of
-
-    totals = totals_of(rfs)
-    path = Path(out)
-    files = [path] if path.is_file() else [each for each in path.rglob("*") if each.is_file()]
-    size = sum(each.stat().st_size for each in files)
+def _line(made: Written) -> str:
     return (
-        f"{out}: {format_count(totals.groups, 'group')}, {format_count(totals.arrays, 'array')}, "
-        f"{format_count(totals.chunks, 'chunk')}, {format_bytes(size)} written"
+        f"{made.out}: {format_count(made.groups, 'group')}, {format_count(made.arrays, 'array')}, "
+        f"{format_count(made.chunks, 'chunk')}, {made.size} written"
     )

@@ -14,15 +14,14 @@ from cyclopts.validators import Number
 
 from ..access.watched import allow
 from ..formatting import format_bytes, format_count
+from .exit_codes import DONE, LEFT_OUT
 from .generation_progress import GenerationProgress
 from .left_out import document_name, left_out_lines
 from .stall import TIMEOUT, Timeout
+from .written import Written, as_json, written
 
 if TYPE_CHECKING:
     from ..recognition import Format
-
-LEFT_OUT_CODE = 3
-"""The exit code when the references leave something out."""
 
 MOST_NAMED = 20
 """How many objects left out are named; the document names all."""
@@ -52,6 +51,7 @@ def generate(
     block: Annotated[int | None, Parameter(validator=Number(gte=0))] = None,
     segment: Annotated[int | None, Parameter(validator=Number(gte=0))] = None,
     force: Annotated[bool, Parameter(negative="")] = False,
+    json: Annotated[bool, Parameter(negative="")] = False,
     timeout: Timeout = TIMEOUT,
 ) -> int:
     """Write references for an HDF5 or TIFF file, or a recording that NEO reads.
@@ -89,6 +89,8 @@ def generate(
         Recordings: the segments that are wanted, counted from 0 in each block.
     force
         Replace OUT when it holds references. Anything else is never replaced.
+    json
+        Print the outcome as one JSON object.
     timeout
         Seconds that one object may take without a byte being read, before the command gives up; 0 for ever.
     """
@@ -120,14 +122,17 @@ def generate(
             **given,
         )
     write_rfs(rfs, out)
-    print(_made(rfs, out, time.monotonic() - start))
-    skipped = rfs.get("skipped", [])
-    entries = ((e["path"], e["kind"], e["reason"]) for e in skipped)
+    made, seconds = written(rfs, out), round(time.monotonic() - start, 3)
+    entries = [(e["path"], e["kind"], e["reason"]) for e in rfs.get("skipped", [])]
+    if json:
+        print(as_json(made, entries, format=found, seconds=seconds, **progress.counts()))
+        return LEFT_OUT if entries else DONE
+    print(_line(made, seconds))
     for line in left_out_lines(entries, limit=MOST_NAMED, where=document_name(out)):
         print(line)
     if progress.took():
         print(progress.took())
-    return LEFT_OUT_CODE if skipped else 0
+    return LEFT_OUT if entries else DONE
 
 
 def _recognized(source: str, local_path: str | None) -> Format:
@@ -182,20 +187,9 @@ def _is_same_file(source: str, path: Path) -> bool:
         return False  # one of them does not exist, or the source is a URL
 
 
-def _made(rfs: Any, out: str, seconds: float) -> str:
-    from .totals import totals_of
-
-    totals = totals_of(rfs)
+def _line(made: Written, seconds: float) -> str:
     return (
-        f"{out}: {format_count(totals.groups, 'group')} with the root, "
-        f"{format_count(totals.arrays, 'array')}, {format_count(totals.chunks, 'chunk')} that are stored, "
-        f"{format_bytes(totals.inline_bytes)} of them inline, "
-        f"{format_bytes(size_on_disk(Path(out)))} written in {seconds:.1f} s"
+        f"{made.out}: {format_count(made.groups, 'group')} with the root, "
+        f"{format_count(made.arrays, 'array')}, {format_count(made.chunks, 'chunk')} that are stored, "
+        f"{format_bytes(made.inline_bytes)} of them inline, {made.size} written in {seconds:.1f} s"
     )
-
-
-def size_on_disk(path: Path) -> int:
-    """Bytes of a file, or of all files in a directory."""
-    if path.is_file():
-        return path.stat().st_size
-    return sum(each.stat().st_size for each in path.rglob("*") if each.is_file())

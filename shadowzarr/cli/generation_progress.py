@@ -43,6 +43,14 @@ class GenerationProgress:
         if self._is_shown:
             self._show("")
 
+    def counts(self) -> dict[str, int]:
+        """What was read of a remote file, as data; noughts for a local one."""
+        event = self._last
+        return {
+            "requests": 0 if event is None else event.requests,
+            "bytes_read": 0 if event is None else event.bytes_read,
+        }
+
     def took(self) -> str:
         """What was read of a remote file; empty for a local one."""
         event = self._last

@@ -12,13 +12,12 @@ from cyclopts import CycloptsError, Parameter
 from ..access.locations import without_query
 from ..formatting import format_bytes, format_count
 from .array_progress import ArrayProgress
+from .exit_codes import DONE, LEFT_OUT
 from .left_out import document_name, left_out_lines
+from .written import as_json
 
 if TYPE_CHECKING:
     from ..icechunk import IcechunkReport
-
-LEFT_OUT_CODE = 3
-"""The exit code when the references leave something out."""
 
 MOST_NAMED = 20
 """How many objects left out are named; the document names all."""
@@ -34,7 +33,8 @@ def icechunk(
     url_prefix: Annotated[Sequence[str], Parameter(negative="")] = (),
     copy_selections: Annotated[bool, Parameter(negative="")] = False,
     cf_attributes: Annotated[bool, Parameter(negative="")] = False,
-    replace: Annotated[bool, Parameter(negative="")] = False,
+    replace: Annotated[bool, Parameter(name=("--force", "--replace"), negative="")] = False,
+    json: Annotated[bool, Parameter(negative="")] = False,
     allow_local_files: Annotated[bool, Parameter(negative="")] = False,
 ) -> int:
     """Write references into an Icechunk repository.
@@ -64,6 +64,8 @@ def icechunk(
         Write _FillValue and scales of arrays with named axes as xarray reads them, not as they are stored.
     replace
         Replace what is at the group already.
+    json
+        Print the outcome as one JSON object.
     allow_local_files
         Let references at a URL name files of this machine.
     """
@@ -89,11 +91,16 @@ def icechunk(
             written.append(write_plan(plan, session, **options))
 
         snapshot = commit_changes(opened, message or f"shadowzarr: {refs}", write, branch=branch)
-    print(_made(written[-1], repo, group, branch, snapshot, time.monotonic() - start))
+    seconds = round(time.monotonic() - start, 3)
     entries = [(e["path"], e["kind"], e["reason"]) for e in rfs.get("skipped", [])]
+    if json:
+        place = {"repository": repo, "group": group, "branch": branch, "snapshot": snapshot}
+        print(as_json(written[-1], entries, **place, seconds=seconds))
+        return LEFT_OUT if entries else DONE
+    print(_made(written[-1], repo, group, branch, snapshot, seconds))
     for line in left_out_lines(entries, limit=MOST_NAMED, where=document_name(refs)):
         print(line)
-    return LEFT_OUT_CODE if entries else 0
+    return LEFT_OUT if entries else DONE
 
 
 def _hush() -> None:

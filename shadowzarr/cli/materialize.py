@@ -11,13 +11,11 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TextIO
 from cyclopts import Parameter
 
 from ..formatting import format_bytes, format_count
+from .exit_codes import DONE, LEFT_OUT
 from .left_out import document_name, left_out_lines
 
 if TYPE_CHECKING:
     from ..export.materialize import MaterializeProgress
-
-LEFT_OUT_CODE = 3
-"""The exit code when the references leave something out of their source."""
 
 MEBIBYTE = 2**20
 
@@ -92,7 +90,7 @@ def materialize(
         print(f"{report.summary()}\ntook {time.monotonic() - start:.1f} s")
         for line in left_out_lines(report.left_out, where=document_name(refs)):
             print(line)
-    return LEFT_OUT_CODE if report.left_out else 0
+    return LEFT_OUT if report.left_out else DONE
 
 
 @contextlib.contextmanager

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated
 
 from cyclopts import Parameter
+
+from ..access.locations import without_query
+from .written import as_json
 
 
 def relocate(
@@ -14,6 +18,7 @@ def relocate(
     to: str,
     dry_run: Annotated[bool, Parameter(negative="")] = False,
     no_check: Annotated[bool, Parameter(negative="")] = False,
+    json: Annotated[bool, Parameter(negative="")] = False,
 ) -> int:
     """Point references at files that were moved.
 
@@ -31,9 +36,12 @@ def relocate(
         Say what would change, and write nothing.
     no_check
         Do not ask the files at their new places whether size, and ETag where there is one, are the same.
+    json
+        Print the outcome as one JSON object.
     """
     from ..relocation import relocate_rfs
 
     report = relocate_rfs(refs, from_prefix=from_, to_prefix=to, check=not no_check, dry_run=dry_run)
-    print(report.summary())
+    files = {without_query(old): without_query(new) for old, new in report.files.items()}
+    print(as_json(replace(report, files=files)) if json else report.summary())
     return 0

@@ -23,6 +23,7 @@ from ..catalog.child_main import end_with_parent
 from ..catalog.child_pool import crash_message
 from ..errors import ChildCrashedError, ChildTimedOutError
 from .stall import Watch
+from .verbs import tell_stopped
 
 RISKY = frozenset({"generate", "verify", "to-hdf5", "convert"})
 """Verbs that let HDF5 read or write a file."""
@@ -107,6 +108,8 @@ def _outcome(code: int, arguments: Sequence[str], watch: Watch, asked: list[int]
         return code
     for path in watch.half_made:
         path.unlink(missing_ok=True)
+    if signal.SIGINT in asked:  # the other process did not come to say it
+        tell_stopped(arguments)
     if asked or -code in (signal.SIGINT, signal.SIGTERM):
         return 128 + (asked[0] if asked else -code)
     at = f" at {watch.object}" if watch.object else ""

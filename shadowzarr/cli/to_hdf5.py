@@ -7,10 +7,8 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from ..access.watched import allow
+from .exit_codes import DONE, LEFT_OUT
 from .stall import TIMEOUT, Timeout
-
-LEFT_OUT_CODE = 3
-"""The exit code when something of the original is not in the new file."""
 
 
 def to_hdf5(
@@ -46,4 +44,4 @@ def to_hdf5(
 
     report = write(refs, out, overwrite=force, allow_local_files=allow_local_files)
     print(report.to_json() if json else report.summary())
-    return 0 if report.is_whole else LEFT_OUT_CODE
+    return DONE if report.is_whole else LEFT_OUT

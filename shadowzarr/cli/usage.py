@@ -5,12 +5,7 @@ For every command of this repository; how they end otherwise is their own matter
 
 from __future__ import annotations
 
-from typing import Final
-
 from cyclopts import CycloptsError, MissingArgumentError
-
-CALLED_WRONGLY: Final = 2
-"""The exit code."""
 
 
 def usage_text(error: CycloptsError, *, command: str) -> str:

@@ -13,7 +13,9 @@ from command_line import call, error_of, run
 
 from shadowzarr.access import archives
 from shadowzarr.access.http_client import RetryPolicy
-from shadowzarr.cli.command import VERBS, _app
+from shadowzarr.cli import exit_codes
+from shadowzarr.cli.command import _app
+from shadowzarr.cli.verbs import VERBS
 
 HEAVY = {"zarr", "h5py", "numpy", "prefect", "obstore", "httpx", "pydantic", "numcodecs"}
 
@@ -35,11 +37,11 @@ def test_help_imports_nothing_heavy(arguments):
 
 def test_help_says_of_every_verb_what_it_does():
     text = re.sub(r"[│\s]+", " ", call("--help").stdout)
-    for verb, line in VERBS.items():
-        assert f"{verb} {line}" in text
+    for verb, said in VERBS.items():
+        assert f"{verb} {said.line}" in text
         name = verb.replace("-", "_")
         function = getattr(importlib.import_module(f"shadowzarr.cli.{name}"), name)
-        assert function.__doc__.splitlines()[0] == line
+        assert function.__doc__.splitlines()[0] == said.line
 
 
 def test_help_of_generate_says_how_it_ends():
@@ -165,7 +167,7 @@ def test_a_closed_pipe_is_quiet(made):
     assert result.stderr == ""
 
 
-def test_ctrl_c_is_quiet(tmp_path):
+def test_ctrl_c_is_one_line_that_says_how_to_go_on(tmp_path):
     code = (
         "import sys, time; from shadowzarr.cli import main; import shadowzarr.store.load_rfs as module;"
         "module.load_rfs = lambda *_, **__: (print('ready', flush=True), time.sleep(60));"
@@ -180,7 +182,8 @@ def test_ctrl_c_is_quiet(tmp_path):
         out, errors = process.communicate(timeout=30)
     finally:
         process.kill()
-    assert (process.returncode, out, errors) == (130, "", "")
+    assert (process.returncode, out) == (exit_codes.INTERRUPTED, "")
+    assert errors == "shadowzarr: interrupted; nothing is written by info; the same command begins anew\n"
 
 
 PENDING = """

@@ -339,3 +339,45 @@ def test_a_reader_that_has_seen_enough_is_no_error():
         process.stdout.close()
         assert process.stderr.read() == b""
     assert process.returncode == 1
+
+
+def test_one_dandiset_needs_no_configuration(archive, tmp_path, capsys):
+    arguments = ["index", "000001", str(tmp_path / "out"), "--archive", archive.api_url, "--limit", "3"]
+    assert main([*arguments, "--set", "run.concurrency=2", "--plan"]) == 0
+    printed = " ".join(capsys.readouterr().out.split())
+    assert "3 assets would be indexed" in printed
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["6", "out"], 'command line:4: dandisets[0].id: found "6", expected six digits'),
+        (["000006", "out", "--limit", "0"], "command line:6: dandisets[0].limit: found 0"),
+        (["000006", "out", "--set", "verification.mode=ful"], "did you mean full?"),
+    ],
+)
+def test_one_dandiset_that_is_asked_for_wrongly(arguments, says, capsys):
+    assert main(["index", *arguments]) == 1
+    assert says in capsys.readouterr().err
+
+
+def test_ctrl_c_is_one_line_in_every_command(monkeypatch, capsys):
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("flows.catalog_commands.questions", interrupted)
+    assert main(["catalog", "questions"]) == 130
+    assert capsys.readouterr().err == "flows: interrupted; the same command begins anew\n"
+
+
+def test_the_version_is_that_of_the_library(capsys):
+    assert main(["--version"]) == 0
+    assert capsys.readouterr().out.strip() == "0.1.0"
+
+
+def test_json_lines_of_a_question_have_two_names(monkeypatch):
+    asked = []
+    monkeypatch.setattr("flows.catalog_commands.query", lambda *_, **how: asked.append(how["form"]) or 0)
+    assert main(["catalog", "query", "out", "SELECT 1", "--json"]) == 0
+    assert main(["catalog", "query", "out", "SELECT 1", "--format", "jsonl"]) == 0
+    assert asked == ["jsonl", "jsonl"]
