@@ -11,5 +11,12 @@ const store = await ReferenceStore.fromUrl(query.get("references")!, {
 });
 const kind = query.get("kind") as ViewKind | null;
 const container = document.querySelector("main")!;
-const viewer = mountViewer(container, { store, traffic, path: query.get("path")!, ...(kind === null ? {} : { kind }) });
+const viewer = mountViewer(container, {
+  store,
+  traffic,
+  path: query.get("path")!,
+  ...(kind === null ? {} : { kind }),
+  ...(query.has("budget") ? { budget: Number(query.get("budget")) } : {}),
+});
 Object.assign(globalThis, { viewer, traffic, views: viewsOf(store) });
+document.body.dataset["mounted"] = "";

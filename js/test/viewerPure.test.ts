@@ -12,7 +12,7 @@ import { firstAtLeast, nextAfter, UnsortedError } from "../viewer/search.js";
 import { overlaid, stacked } from "../viewer/stacking.js";
 import { regularAxis } from "../viewer/timeAxis.js";
 import { bytesText, displayUnit, scaled, shortNumber } from "../viewer/units.js";
-import { byKey, panned, within, zoomed } from "../viewer/window.js";
+import { byKey, panned, startingAt, within, zoomed } from "../viewer/window.js";
 
 test("chunks of a box are those that it touches", () => {
   assert.deepEqual(chunksOf({ start: [3, 0], stop: [10, 4] }, [5, 2]), [
@@ -183,6 +183,10 @@ test("windows stay within limits", () => {
   assert.deepEqual(zoomed({ from: 20, to: 40 }, limits, 100), limits);
   assert.deepEqual(byKey("End", { from: 20, to: 40 }, limits, 1), { from: 90, to: 110 });
   assert.deepEqual(byKey("ArrowLeft", { from: 30, to: 70 }, limits, 1), { from: 20, to: 60 });
+  assert.deepEqual(startingAt(50, 10, limits, 1), { from: 50, to: 60 });
+  assert.deepEqual(startingAt(105, 10, limits, 1), { from: 105, to: 110 });
+  assert.deepEqual(startingAt(500, 0.1, limits, 1), { from: 109, to: 110 });
+  assert.deepEqual(startingAt(-5, 0.1, limits, 1), { from: 10, to: 11 });
   assert.equal(byKey("x", { from: 30, to: 70 }, limits, 1), undefined);
 });
 

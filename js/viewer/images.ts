@@ -84,6 +84,7 @@ class ImagesView {
     const { data } = this.stack;
     const nbytes = chunksOf(boxOf(this.stack, frame, plane), data.chunkShape).length * data.chunkNbytes;
     if (nbytes > LARGE && !this.#mayBeLarge) return this.#ask(nbytes);
+    this.#large.hidden = true;
     await this.#loading.run(async (signal) => {
       const found = await readFrame(this.stack, frame, plane, signal);
       const [time] = (await this.stack.axis?.times(frame, frame + 1, signal)) ?? [];
@@ -222,7 +223,6 @@ class ImagesView {
   #ask(nbytes: number): void {
     const read = button("Read it", () => {
       this.#mayBeLarge = true;
-      this.#large.hidden = true;
       void this.refresh(0);
     });
     const text = `The chunks that a frame lies in take up to ${bytesText(nbytes)}.`;

@@ -29,6 +29,8 @@ export interface ViewerOptions {
   kind?: ViewKind;
   /** What counts the store's requests; without it the view does not say how many it took. */
   traffic?: Traffic;
+  /** Decoded bytes that traces may read for one picture; of longer windows samples are drawn, and said to be. */
+  budget?: number;
   /** Ends the viewer, as `destroy` does. */
   signal?: AbortSignal;
 }
@@ -44,14 +46,12 @@ export interface Viewer {
 }
 
 /** What a view's module exports: it fills the container, and resolves when the first picture is drawn. */
-export type Mount = (container: HTMLElement, options: Required<MountOptions>) => Promise<() => unknown>;
+export type Mount = (container: HTMLElement, options: MountOptions) => Promise<() => unknown>;
 
-export interface MountOptions {
-  store: ReferenceStore;
-  path: string;
-  signal: AbortSignal;
-  traffic: Traffic;
-}
+/** The options of a view, none left out. */
+export type MountOptions = Required<Omit<ViewerOptions, "kind">>;
+
+const BUDGET = 16 * 2 ** 20;
 
 /**
  * Show a node in an element of the page.
@@ -62,7 +62,7 @@ export interface MountOptions {
  */
 export function mountViewer(container: HTMLElement, options: ViewerOptions): Viewer {
   const controller = new AbortController();
-  const { store, path, traffic = new Traffic() } = options;
+  const { store, path, traffic = new Traffic(), budget = BUDGET } = options;
   let drawn: () => unknown = () => undefined;
   const destroy = () => {
     if (controller.signal.aborted) return;
@@ -77,8 +77,10 @@ export function mountViewer(container: HTMLElement, options: ViewerOptions): Vie
     try {
       const kind = options.kind ?? viewsOf(store).find((view) => view.path === path)?.kind;
       if (kind === undefined) throw new Error(`nothing of /${path} can be drawn`);
-      const found = await (await MODULES[kind]()).mount(container, { store, path, traffic, signal: controller.signal });
-      drawn = found;
+      const { mount } = await MODULES[kind]();
+      const { signal } = controller;
+      signal.throwIfAborted();
+      drawn = await mount(container, { store, path, traffic, budget, signal });
     } catch (error) {
       if (!controller.signal.aborted) showProblem(container, error);
     }

@@ -46,13 +46,13 @@ export class Loading {
     this.#current?.abort(new DOMException("there is a newer view", "AbortError"));
     const controller = new AbortController();
     this.#current = controller;
+    this.element.setAttribute("aria-busy", "true");
     const signal = AbortSignal.any([controller.signal, this.signal]);
     if (delay > 0) await new Promise((resolve) => setTimeout(resolve, delay));
     if (signal.aborted) return;
     const before = (this.#before = this.traffic.now());
     const started = performance.now();
     this.#last = undefined;
-    this.element.setAttribute("aria-busy", "true");
     try {
       await work(signal);
       if (!signal.aborted) this.#problem.hidden = true;

@@ -8,7 +8,7 @@ import type { Colours } from "./colours.js";
 import { button, labelled, make, table } from "./dom.js";
 import type { Mount, MountOptions } from "./index.js";
 import { Loading } from "./loading.js";
-import { bytesOf, openUnits, readSpikes, spikeExtent, type Spikes, type Units } from "./spikes.js";
+import { bytesOf, openUnits, readSpikes, spikeExtent, united, type Spikes, type Units } from "./spikes.js";
 import { TimeChart } from "./timeChart.js";
 import { bytesText, shortNumber } from "./units.js";
 import type { Span } from "./window.js";
@@ -17,6 +17,7 @@ const FIRST_UNITS = 24;
 const MOST_UNITS = 200;
 const FIRST_SECONDS = 10;
 const LARGE = 64 * 2 ** 20; // decoded bytes that are not read unless one asks for it
+const NARROWEST = 1e-4; // seconds
 const SETTLING = 120; // milliseconds in which further moves are waited for
 const LISTED = 12; // times of a unit in the table
 
@@ -41,6 +42,7 @@ class RasterView {
   readonly #refusal = make("span", { class: "viewer-refusal", role: "alert" });
   readonly #large = make("div", { hidden: true });
   #chosen: number[] = [];
+  #limits: Span | undefined;
   #isPlaced = false;
   #mayBeLarge = false;
 
@@ -58,7 +60,7 @@ class RasterView {
       unit: "s",
       limits: { from: 0, to: 1 },
       span: { from: 0, to: 1 },
-      narrowest: 1e-4,
+      narrowest: NARROWEST,
       signal: options.signal,
       onSpan: () => void this.refresh(SETTLING),
       onCursor: () => undefined,
@@ -87,25 +89,29 @@ class RasterView {
   async refresh(delay: number): Promise<void> {
     const most = bytesOf(this.units, this.#chosen);
     if (most > LARGE && !this.#mayBeLarge) return this.#ask(most);
+    this.#large.hidden = true;
     await this.#loading.run(async (signal) => {
-      if (!this.#isPlaced) await this.#place(signal);
+      if (!this.#isPlaced) {
+        const extent = await spikeExtent(this.units, this.#chosen, signal);
+        signal.throwIfAborted();
+        this.#span(extent);
+        this.#isPlaced = true;
+      }
       const spikes = await readSpikes(this.units, this.#chosen, this.#chart.span, signal);
       signal.throwIfAborted();
+      if (spikes.unsortedExtent !== undefined) this.#span(spikes.unsortedExtent);
       this.drawn = spikes;
       this.#draw(spikes);
     }, delay);
   }
 
-  /** Let the axis span what these units do; the window stays when there is one. */
-  async #place(signal: AbortSignal): Promise<void> {
-    const extent = await spikeExtent(this.units, this.#chosen, signal);
-    signal.throwIfAborted();
-    const { from, to } = extent ?? { from: 0, to: 1 };
+  /** Let the axis span what these units do, and what others did before; the window stays when there is one. */
+  #span(extent: Span | undefined): void {
+    const isFirst = this.#limits === undefined;
+    const { from, to } = (this.#limits = united([this.#limits, extent])) ?? { from: 0, to: 1 };
     const limits = to > from ? { from, to } : { from: from - 0.5, to: from + 0.5 };
-    const isFirst = this.drawn === undefined;
-    const span = isFirst ? { from: limits.from, to: Math.min(limits.to, limits.from + FIRST_SECONDS) } : this.#chart.span;
-    this.#chart.setLimits(limits, "s", 1e-4, span);
-    this.#isPlaced = true;
+    const first = { from: limits.from, to: Math.min(limits.to, limits.from + FIRST_SECONDS) };
+    this.#chart.setLimits(limits, "s", NARROWEST, isFirst ? first : this.#chart.span);
   }
 
   #draw(spikes: Spikes): void {
@@ -146,7 +152,6 @@ class RasterView {
   #ask(most: number): void {
     const read = button("Read them", () => {
       this.#mayBeLarge = true;
-      this.#large.hidden = true;
       void this.refresh(0);
     });
     const text = `The spikes of these units take up to ${bytesText(most)}. Fewer units take less.`;

@@ -3,6 +3,7 @@
 import type { ArrayReader, ChunkedArray } from "./chunkedArray.js";
 import { raggedRange, readEnds } from "./ragged.js";
 import { checkAscending, firstAtLeast, nextAfter, UnsortedError, type SortedNumbers } from "./search.js";
+import { extentOf } from "./stacking.js";
 import { childOf } from "./tree.js";
 import type { Span } from "./window.js";
 
@@ -23,6 +24,8 @@ export interface Spikes {
   times: Float64Array[];
   /** Units whose times are in no order; all of them had to be read. */
   unsorted: number[];
+  /** From the first to the last of the spikes of those units. */
+  unsortedExtent: Span | undefined;
 }
 
 /** Read what is needed to know the units: of their spikes nothing. */
@@ -46,39 +49,46 @@ export async function readSpikes(
   signal?: AbortSignal,
 ): Promise<Spikes> {
   const unsorted: number[] = [];
+  const extents: (Span | undefined)[] = [];
   const times = await Promise.all(
     chosen.map(async (unit) => {
       try {
         return await sortedSpikes(units, unit, span, signal);
       } catch (error) {
         if (!(error instanceof UnsortedError)) throw error;
+        const all = (await units.times.numbers(...raggedRange(units.ends, unit), signal)).sort();
         unsorted.push(unit);
-        return await filteredSpikes(units, unit, span, signal);
+        extents.push(extentOf(all));
+        return all.filter((time) => time >= span.from && time <= span.to);
       }
     }),
   );
-  return { units: chosen, times, unsorted: unsorted.sort((a, b) => a - b) };
+  return { units: chosen, times, unsorted: unsorted.sort((a, b) => a - b), unsortedExtent: united(extents) };
 }
 
-/** From the first spike of some units to the last; undefined when they have none. */
+/** From the first spike of some units to the last, if they are in order; undefined when they have none. */
 export async function spikeExtent(
   { times, ends }: Units,
   chosen: readonly number[],
   signal?: AbortSignal,
 ): Promise<Span | undefined> {
-  const edges = await Promise.all(
-    chosen.map(async (unit) => {
-      const [start, stop] = raggedRange(ends, unit);
-      if (start === stop) return [];
-      const [first, last] = await Promise.all([
-        times.numbers(start, start + 1, signal),
-        times.numbers(stop - 1, stop, signal),
-      ]);
-      return [first[0]!, last[0]!].filter(Number.isFinite);
-    }),
-  );
-  const all = edges.flat();
-  return all.length === 0 ? undefined : { from: Math.min(...all), to: Math.max(...all) };
+  const extents = chosen.map(async (unit) => {
+    const [start, stop] = raggedRange(ends, unit);
+    if (start === stop) return undefined;
+    const [first, last] = await Promise.all([
+      times.numbers(start, start + 1, signal),
+      times.numbers(stop - 1, stop, signal),
+    ]);
+    return extentOf([first[0]!, last[0]!]);
+  });
+  return united(await Promise.all(extents));
+}
+
+/** The span of several; undefined when there is none. */
+export function united(spans: readonly (Span | undefined)[]): Span | undefined {
+  const all = spans.filter((span) => span !== undefined);
+  if (all.length === 0) return undefined;
+  return { from: Math.min(...all.map(({ from }) => from)), to: Math.max(...all.map(({ to }) => to)) };
 }
 
 /** Decoded bytes of all spikes of some units. */
@@ -105,9 +115,4 @@ async function sortedSpikes({ times, ends }: Units, unit: number, span: Span, si
   const found = await times.numbers(first, beyond, signal);
   checkAscending(found, first);
   return found;
-}
-
-async function filteredSpikes({ times, ends }: Units, unit: number, { from, to }: Span, signal?: AbortSignal) {
-  const [start, stop] = raggedRange(ends, unit);
-  return (await times.numbers(start, stop, signal)).filter((time) => time >= from && time <= to).sort();
 }

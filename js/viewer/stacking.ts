@@ -12,11 +12,12 @@ export interface Stacked {
   y: Span;
 }
 
-/** Least and greatest value; undefined when there is none. */
-export function extentOf(line: readonly (number | null)[]): Span | undefined {
+/** Least and greatest finite value; undefined when there is none. */
+export function extentOf(line: ArrayLike<number | null>): Span | undefined {
   let [from, to] = [Infinity, -Infinity];
-  for (const value of line) {
-    if (value === null) continue;
+  for (let i = 0; i < line.length; i++) {
+    const value = line[i]!;
+    if (!Number.isFinite(value)) continue;
     if (value < from) from = value;
     if (value > to) to = value;
   }

@@ -5,7 +5,7 @@ import uPlot from "uplot";
 import { coloursOf, onScheme, type Colours } from "./colours.js";
 import { button, labelled, make } from "./dom.js";
 import { shortNumber } from "./units.js";
-import { byKey, panned, within, zoomed, type Span } from "./window.js";
+import { byKey, panned, startingAt, within, zoomed, type Span } from "./window.js";
 
 export interface ChartOptions {
   /** What the chart shows, for those who do not see it. */
@@ -134,7 +134,7 @@ export class TimeChart {
   setLimits(limits: Span, unit: string, narrowest: number, span: Span): void {
     Object.assign(this.options, { limits, unit, narrowest });
     this.#span = within(span, limits);
-    this.#showSpan();
+    this.#showSpan(document.activeElement);
   }
 
   /** Show another part. */
@@ -150,9 +150,10 @@ export class TimeChart {
   #toolbar(): HTMLElement {
     const pan = (part: number) => this.go(panned(this.#span, this.options.limits, part));
     const set = () => {
-      const from = this.#from.valueAsNumber;
-      const width = Math.max(this.options.narrowest, this.#width.valueAsNumber);
-      if (Number.isFinite(from) && width > 0) this.go(within({ from, to: from + width }, this.options.limits));
+      const [from, width] = [this.#from.valueAsNumber, this.#width.valueAsNumber];
+      const { limits, narrowest } = this.options;
+      if (Number.isFinite(from) && width > 0) this.go(startingAt(from, width, limits, narrowest));
+      else this.#showSpan();
     };
     for (const field of [this.#from, this.#width]) field.addEventListener("change", set);
     this.#place.addEventListener("input", () => {
@@ -175,11 +176,12 @@ export class TimeChart {
     );
   }
 
-  #showSpan(): void {
+  /** Let the fields say what is shown; but for one that somebody may be typing in. */
+  #showSpan(typedIn: Element | null = null): void {
     const { limits, unit } = this.options;
     const { from, to } = this.#span;
-    this.#from.value = shortNumber(from, 9);
-    this.#width.value = shortNumber(to - from, 9);
+    if (typedIn !== this.#from) this.#from.value = shortNumber(from, 9);
+    if (typedIn !== this.#width) this.#width.value = shortNumber(to - from, 9);
     const room = limits.to - limits.from - (to - from);
     this.#place.valueAsNumber = room > 0 ? Math.round(((from - limits.from) / room) * 1000) : 0;
     this.#place.setAttribute("aria-valuetext", `from ${shortNumber(from)} to ${shortNumber(to)} ${unit}`);

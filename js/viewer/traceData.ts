@@ -28,7 +28,7 @@ export interface TraceWindow {
 
 /** What there is to draw. */
 export interface Traces extends Points {
-  channels: readonly number[];
+  window: TraceWindow;
   /** Every sample of the window is a point. */
   isRaw: boolean;
   /** Rows in the window, from the first up to but not with the last. */
@@ -94,7 +94,7 @@ export async function readTraces(series: Series, window: TraceWindow, signal?: A
   const points = isRaw ? rawPoints(parts, places, scale) : envelopePoints(parts, places, window, isSampled, scale);
   return {
     ...points,
-    channels: window.channels,
+    window,
     isRaw,
     rows: [start, stop],
     rowsRead,

@@ -13,7 +13,6 @@ import { leastBytes, openSeries, readTraces, type Series, type Traces } from "./
 import { bytesText, displayUnit, shortNumber, type Display } from "./units.js";
 import type { Span } from "./window.js";
 
-const BUDGET = 16 * 2 ** 20; // decoded bytes that a picture may take
 const LARGE = 64 * 2 ** 20; // decoded bytes that are not read unless one asks for it
 const FIRST_CHANNELS = 16;
 const MOST_CHANNELS = 64;
@@ -48,7 +47,7 @@ class TracesView {
 
   constructor(
     container: HTMLElement,
-    options: MountOptions,
+    private readonly options: MountOptions,
     private readonly series: Series,
   ) {
     const { axis, channels } = series;
@@ -79,6 +78,7 @@ class TracesView {
   async refresh(delay: number): Promise<void> {
     const least = leastBytes(this.series, this.#channels);
     if (least > LARGE && !this.#mayBeLarge) return this.#ask(least);
+    this.#large.hidden = true;
     await this.#loading.run(async (signal) => {
       try {
         await this.#draw(signal);
@@ -92,7 +92,7 @@ class TracesView {
 
   async #draw(signal: AbortSignal): Promise<void> {
     const { from, to } = this.#chart.span;
-    const window = { from, to, channels: this.#channels, columns: this.#chart.columns, budget: BUDGET };
+    const window = { from, to, channels: this.#channels, columns: this.#chart.columns, budget: this.options.budget };
     const traces = await readTraces(this.series, window, signal);
     signal.throwIfAborted();
     this.drawn = traces;
@@ -109,7 +109,7 @@ class TracesView {
     this.#display = displayUnit(unit, Math.max(0, ...heights));
     const { factor, unit: shown } = this.#display;
     const series: Picture["series"] = (colours) =>
-      traces.channels.map((channel, i) => ({
+      traces.window.channels.map((channel, i) => ({
         label: `channel ${channel}`,
         stroke: colours.lines[i % colours.lines.length]!,
         width: 1,
@@ -119,7 +119,7 @@ class TracesView {
       return { data: [traces.x, ...lines], series, y, yLabel: shown || "value" };
     }
     const { lines, offsets, spacing, y } = stacked(traces.lines, factor);
-    const every = Math.ceil(traces.channels.length / 24); // so that names do not overlap
+    const every = Math.ceil(traces.window.channels.length / 24); // so that names do not overlap
     return {
       data: [traces.x, ...lines],
       series,
@@ -128,7 +128,7 @@ class TracesView {
       // uPlot wants ticks to ascend.
       ticks: {
         at: offsets.toReversed(),
-        text: traces.channels.map((channel, i) => (i % every === 0 ? String(channel) : "")).toReversed(),
+        text: traces.window.channels.map((channel, i) => (i % every === 0 ? String(channel) : "")).toReversed(),
       },
     };
   }
@@ -169,7 +169,6 @@ class TracesView {
     const text = `The smallest part that can be read of these channels takes up to ${bytesText(least)}.`;
     const read = button("Read it", () => {
       this.#mayBeLarge = true;
-      this.#large.hidden = true;
       void this.refresh(0);
     });
     this.#large.replaceChildren(make("p", {}, `${text} Fewer channels may take less.`), read);
@@ -198,7 +197,7 @@ class TracesView {
       this.#readout.textContent = "";
       return;
     }
-    const values = traces.channels.map((channel, i) => `${channel}: ${this.#valueText(traces.lines[i]![index]!)}`);
+    const values = traces.window.channels.map((channel, i) => `${channel}: ${this.#valueText(traces.lines[i]![index]!)}`);
     this.#readout.textContent = `At ${shortNumber(traces.x[index], 9)} ${this.series.axis.unit}: ${values.join("; ")}`;
   }
 
@@ -209,7 +208,7 @@ class TracesView {
   #showValues(): void {
     const traces = this.drawn;
     if (!this.#details.open || traces === undefined) return;
-    const heads = [`Time (${this.series.axis.unit})`, ...traces.channels.map((channel) => `Channel ${channel}`)];
+    const heads = [`Time (${this.series.axis.unit})`, ...traces.window.channels.map((channel) => `Channel ${channel}`)];
     const rows = traces.x
       .slice(0, TABLE_ROWS)
       .map((x, i) => [shortNumber(x, 9), ...traces.lines.map((line) => this.#valueText(line[i]!))]);

@@ -14,6 +14,12 @@ export function within({ from, to }: Span, limits: Span): Span {
   return to > limits.to ? { from: limits.to - width, to: limits.to } : { from, to };
 }
 
+/** A span from one place on, as wide as was asked for as far as there is room for that. */
+export function startingAt(from: number, width: number, limits: Span, narrowest: number): Span {
+  const start = Math.max(limits.from, Math.min(from, limits.to - narrowest));
+  return { from: start, to: Math.min(limits.to, start + Math.max(narrowest, width)) };
+}
+
 /** A span moved by a part of its width. */
 export function panned(span: Span, limits: Span, part: number): Span {
   const by = part * (span.to - span.from);

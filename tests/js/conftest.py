@@ -74,6 +74,22 @@ def package(node: Run) -> Path:
 
 
 @pytest.fixture(scope="session")
+def viewer(package: Path, node: Run) -> Path:
+    """The viewer, built as a page loads it."""
+    done = node("build.mjs", "viewer")
+    assert done.returncode == 0, done.stderr
+    return package / "build" / "viewer"
+
+
+@pytest.fixture(scope="session")
+def screenshots() -> Path:
+    """Where pictures of pages are kept for looking at."""
+    folder = PACKAGE / "build" / "screenshots"
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+@pytest.fixture(scope="session")
 def bundled(package: Path, node: Run) -> list[str]:
     """The package's tests, one file each."""
     done = node("build.mjs", "test")
