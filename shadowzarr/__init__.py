@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from .lindi import lindi_to_rfs, rfs_to_lindi
     from .refs.document import Rfs
     from .relocation import RelocationReport, relocate_rfs
+    from .store.describe import describe
     from .store.load_rfs import load_rfs
     from .store.open_rfs import open_rfs
     from .store.rfs_store import RfsStore
@@ -45,6 +46,7 @@ _HOMES = {
     "VirtualArray": ".virtual",
     "concatenate": ".virtual",
     "decode_attributes": ".attributes",
+    "describe": ".store.describe",
     "generate_rfs": ".formats.hdf5.generate",
     "generate_rfs_neo": ".formats.neo_rawio.generate",
     "generate_rfs_tiff": ".formats.tiff.generate",
@@ -77,6 +79,7 @@ __all__ = [
     "VirtualArray",
     "concatenate",
     "decode_attributes",
+    "describe",
     "generate_rfs",
     "generate_rfs_neo",
     "generate_rfs_tiff",

@@ -18,6 +18,7 @@ from .access.locations import canonical, is_remote, local_path, without_query
 from .access.source_identity import Source, check_identity
 from .access.sources import describe
 from .errors import InvalidReferencesError, ReadError, SourceNotFoundError, UsageError
+from .notebook import SummaryShown
 from .refs.chunk_key import METADATA_NAME
 from .refs.document import Rfs, SourceEntry
 from .refs.templates import expand, placeholder
@@ -25,8 +26,8 @@ from .store.load_rfs import document_location, parse_document
 from .write import replace_document
 
 
-@dataclass(frozen=True, slots=True)
-class RelocationReport:
+@dataclass(frozen=True, slots=True, repr=False)
+class RelocationReport(SummaryShown):
     """What `relocate_rfs` did, or would do.
 
     Attributes

@@ -1,6 +1,6 @@
 """One run over an archive, as its report and its exit code see it.
 
-It holds facts only; how they are shown is the subject of ``flows``.
+It holds facts and says the main ones; tables and pages of them are the subject of ``flows``.
 """
 
 from __future__ import annotations
@@ -9,6 +9,8 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Literal
 
+from ..formatting import format_seconds
+from ..notebook import SummaryShown
 from .records import IndexRecord
 
 EXIT_ALL_WELL = 0
@@ -83,8 +85,8 @@ class KeptResult:
     fate: Fate = "kept"
 
 
-@dataclass(frozen=True)
-class RunSummary:
+@dataclass(frozen=True, repr=False)
+class RunSummary(SummaryShown):
     """What a run set out to do and what came of it.
 
     Attributes
@@ -152,6 +154,14 @@ class RunSummary:
     repositories_partial: int = 0
     stores_failed: int = 0
     stores_lacking: int = 0
+
+    def summary(self) -> str:
+        """What came of it in one line, and a line for each asset that failed."""
+        counts = ", ".join(f"{count:,} {outcome}" for outcome, count in self.outcome_counts.items())
+        names = ", ".join(name for name, _ in self.dandisets)
+        took = format_seconds(self.seconds)
+        first = f"{self.flow} of {names}: {counts or 'nothing to do'}; exit code {self.exit_code}, {took}"
+        return "\n".join([first, *(f"failed: {each.path}: {each.failure_text}" for each in self.failures)])
 
     @property
     def failures(self) -> list[IndexRecord]:

@@ -17,9 +17,9 @@ from ..refs.chunk_index import MISSING
 from ..refs.document import Rfs
 from ..refs.inline import inline_size
 from ..refs.node_checks import LARGEST
+from ..refs.totals import METADATA
 from ..store.index_reader import IndexReader
 from ..store.locate import Locator
-from .totals import METADATA
 
 MOST_LOOKED_AT = 2**20
 """Chunks of rules that are worked out one by one; of more only the number is told."""

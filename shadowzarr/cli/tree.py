@@ -12,12 +12,12 @@ from ..formatting import format_bytes, format_count
 from ..refs import gen
 from ..refs.document import Rfs
 from ..refs.node_checks import check_node, codec_name
+from ..refs.totals import METADATA
 from ..refs.zarr_metadata import chunk_grid_shape
 from ..store.locate import Locator
 from .file_map import file_map, order_text, runs
 from .left_out import shortened
 from .places import Places, places_of
-from .totals import METADATA
 
 Metadata = dict[str, Any]
 

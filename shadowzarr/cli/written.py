@@ -44,7 +44,7 @@ class Written:
 
 def written(rfs: Record, out: str) -> Written:
     """Count what was written to a path, from the document in memory."""
-    from .totals import totals_of  # here, since it imports numpy, which help does without
+    from ..refs.totals import totals_of  # here, since it imports numpy, which help does without
 
     totals = totals_of(rfs)
     return Written(

@@ -17,7 +17,9 @@ from ..access.allowed_places import LocalRoots, real_roots
 from ..access.locations import is_remote
 from ..access.merging import MAX_MERGE_SIZE, MERGE_BELOW, MERGE_GAP, RangeCache, RangeMerger
 from ..access.range_reader import DefaultReader, restricted
+from ..description import describe_document
 from ..errors import InvalidReferencesError
+from ..notebook import titled
 from ..refs.byte_range import ChunkLocation
 from ..refs.chunk_key import METADATA_NAME
 from ..refs.document import Rfs
@@ -175,6 +177,9 @@ class RfsStore(Store):
 
     def __repr__(self) -> str:
         return f"RfsStore({str(self)!r})"
+
+    def _repr_html_(self) -> str:
+        return titled(repr(self), describe_document(self._rfs)._repr_html_())
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, RfsStore):

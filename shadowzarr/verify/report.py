@@ -10,6 +10,7 @@ from collections import Counter
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, Self
 
+from ..notebook import SummaryShown, folded, table, titled
 from .mappings import MAPPINGS
 
 Mode = Literal["sample", "full"]
@@ -61,8 +62,8 @@ class LeftOut:
     reason: str
 
 
-@dataclass(frozen=True)
-class VerificationReport:
+@dataclass(frozen=True, repr=False)
+class VerificationReport(SummaryShown):
     """The result of comparing references with the file they describe.
 
     Attributes
@@ -96,6 +97,17 @@ class VerificationReport:
     def equal(self) -> bool:
         """Whether there is no difference; what was left out does not count."""
         return not self.differences
+
+    def _repr_html_(self) -> str:
+        differences = [(each.path, each.kind, each.original, each.references) for each in self.differences]
+        header = ("differs at", "kind", "original", "references")
+        left = [(each.path, each.kind, each.reason) for each in self.left_out]
+        return titled(
+            f"VerificationReport: {self._verdict()}",
+            table((name, f"{self.counts.get(name, 0):,}") for name in COUNTED),
+            table(differences, header=header) if differences else "",
+            folded(f"{len(left):,} left out", table(left)) if left else "",
+        )
 
     def to_json(self) -> str:
         """The report as a JSON object, with ``equal`` beside the fields."""

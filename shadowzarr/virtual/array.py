@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 from .._optional import require
 from ..errors import NeedsDataError, UsageError
+from ..notebook import table, titled
 from ..refs.data_types import DataType, DType, data_type_of
 from ..refs.document import Rfs, SourceEntry
 from . import raw_files
@@ -328,6 +329,17 @@ class VirtualArray:
 
     def __repr__(self) -> str:
         return f"<VirtualArray shape={self.shape} dtype={self._dtype} chunk_shape={self.chunk_shape}>"
+
+    def _repr_html_(self) -> str:
+        files = ", ".join(place.partition("?")[0] if "://" in place else place for place in self._sources)
+        rows = [
+            ("shape", self.shape),
+            ("data type", self._dtype),
+            ("chunks", self.chunk_shape),
+            ("axes", ", ".join(str(name) for name in self._dimension_names or ())),
+            ("files", files),
+        ]
+        return titled("VirtualArray (holds no data)", table(row for row in rows if row[1] != ""))
 
     def __array__(self, *_: object, **__: object) -> NoReturn:
         raise NeedsDataError(

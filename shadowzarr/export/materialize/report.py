@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from ...formatting import format_bytes, format_count
+from ...notebook import SummaryShown
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +49,8 @@ class ArrayReport:
     empty: int
 
 
-@dataclass(frozen=True, slots=True)
-class MaterializeReport:
+@dataclass(frozen=True, slots=True, repr=False)
+class MaterializeReport(SummaryShown):
     """The outcome of `materialize`.
 
     Attributes

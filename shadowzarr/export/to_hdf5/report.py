@@ -7,6 +7,7 @@ import json
 from dataclasses import dataclass, field
 
 from ...formatting import format_count
+from ...notebook import SummaryShown
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,8 +26,8 @@ class Remark:
     what: str
 
 
-@dataclass(slots=True)
-class ToHdf5Report:
+@dataclass(slots=True, repr=False)
+class ToHdf5Report(SummaryShown):
     """The outcome of `to_hdf5`.
 
     Attributes

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ..refs import gen
-from ..refs.chunk_index import MISSING
-from ..refs.inline import inline_size
+from . import gen
+from .chunk_index import MISSING
+from .inline import inline_size
 
 METADATA = "zarr.json"
 
