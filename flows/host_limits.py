@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from typing import Any
 
 from prefect.client.orchestration import get_client
@@ -21,20 +22,31 @@ PREFIX = "host:"
 MOST_LIMITS = 200
 
 
-def host_admission() -> Admission:
-    """Return what takes a slot of its host's limit while a file is read; hosts without a limit take none.
+@dataclass(frozen=True)
+class HostAdmission:
+    """Takes a slot of its host's limit while a file is read; hosts without a limit take none.
 
-    Which limits there are is asked once.
+    Attributes
+    ----------
+    limits : frozenset of str
+        Names of the limits that there are.
     """
+
+    limits: frozenset[str]
+
+    def __call__(self, work: AssetWork) -> AbstractContextManager[Any]:
+        """Read a file inside."""
+        name = f"{PREFIX}{host_of(work)}"
+        return _slot(name) if name in self.limits else contextlib.nullcontext()
+
+
+def host_admission() -> Admission:
+    """Return what a file is read in; which limits there are is asked once."""
     with get_client(sync_client=True) as client:
         limits = client.read_global_concurrency_limits(limit=MOST_LIMITS)
-    names = {limit.name for limit in limits if limit.active and limit.name.startswith(PREFIX)}
-
-    def admission(work: AssetWork) -> AbstractContextManager[Any]:
-        name = f"{PREFIX}{host_of(work)}"
-        return _slot(name) if name in names else contextlib.nullcontext()
-
-    return admission
+    return HostAdmission(
+        frozenset(limit.name for limit in limits if limit.active and limit.name.startswith(PREFIX))
+    )
 
 
 @contextlib.contextmanager

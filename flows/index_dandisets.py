@@ -9,7 +9,7 @@ import contextlib
 from collections.abc import Callable, Generator
 from contextlib import closing
 from typing import Any
-from uuid import UUID
+from uuid import UUID, uuid4
 
 import httpx
 from prefect import flow
@@ -49,6 +49,7 @@ from .given_config import given_config
 from .host_limits import host_admission
 from .run_failed import RunFailedError
 from .show_progress import RunProgress, open_progress
+from .submitting import check_runner, open_runner
 from .task_runner import threads
 from .task_stages import TaskStages
 
@@ -89,6 +90,7 @@ def index_assets(config: IndexDandisetsConfig) -> State[Any]:
     """What a flow does that indexes; errors and result as for `index_dandisets`."""
     request = config.request
     check_after(config)
+    check_runner(config.run)
     with join_run(request) as begun, notifying(config, begun.notifier) as notifier:
         log = begun.log
         if begun.has_prefect_server:
@@ -133,14 +135,19 @@ def index_planned(
     request, log = begun.request, begun.log
     if not log.plan.work:
         return
-    with child_pool(request) as pool:
-        pool.start()
+    with child_pool(request) as pool, open_runner(config.run, at_once=request.processes) as submit:
+        if not config.run.is_elsewhere:
+            pool.start()
         begun.workshop = workshop = open_workshop(
-            request, pool, news=progress.asset_news, admission=host_admission()
+            request,
+            pool,
+            news=progress.asset_news,
+            admission=host_admission(),
+            run=uuid4().hex if config.run.is_elsewhere else "",
         )
         yield from run_assets(
             ordered_work(request, log.plan),
-            TaskStages(workshop, retries=config.run.retries),
+            TaskStages(workshop, retries=config.run.retries, submit=submit),
             window=request.window,
             twins=twins_of(request, log.plan),
             record_path=record_finder(workshop),

@@ -65,6 +65,8 @@ class MaterializeAssetsConfig(StoresSection, FlowConfig):
         """Refuse a destination in the output that is read, and a memory that cannot be held."""
         if are_nested(self.references.place, self.destination.place):
             raise ValueError("expected destination to be outside of references, and references outside of it")
+        if self.run.is_elsewhere:
+            raise ValueError("expected run.task_runner to be threads: stores are written by the run itself")
         self.check_memory(self.run)
         return self
 

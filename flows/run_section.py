@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from typing import Annotated
+from typing import Annotated, Literal, Self
 
-from pydantic import Field
+from pydantic import Field, StringConstraints, model_validator
 
 from .sources import Section
 
@@ -29,3 +29,25 @@ class RunSection(Section):
     memory_limit: Annotated[int, Field(ge=256 * MIB)] | None = Field(
         default=4096 * MIB, description="Bytes of memory that one process may take; null for no limit."
     )
+    task_runner: Literal["threads", "dask", "ray"] = Field(
+        default="threads",
+        description="Where files are read: in processes of this run (threads), or in those of workers of "
+        "Dask or Ray.",
+    )
+    cluster: Annotated[str, StringConstraints(min_length=1)] | None = Field(
+        default=None,
+        description="Address of Dask's scheduler or of Ray's cluster; a cluster of this machine, for the "
+        "run alone, when left out.",
+    )
+
+    @model_validator(mode="after")
+    def _cluster_of_a_runner(self) -> Self:
+        """Refuse a cluster that nothing would be run on."""
+        if self.cluster is not None and self.task_runner == "threads":
+            raise ValueError("expected task_runner to be dask or ray, as there is a cluster")
+        return self
+
+    @property
+    def is_elsewhere(self) -> bool:
+        """Whether files are read by workers that are no processes of the run."""
+        return self.task_runner != "threads"

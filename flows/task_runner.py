@@ -17,6 +17,7 @@ from shadowzarr.errors import ShadowzarrError
 from tasks.retrying import policy
 
 from .run_section import RunSection
+from .submitting import Submit, open_runner, submit_here
 
 THREADS = 300
 """More than the largest window; the window bounds what runs, and threads start when needed."""
@@ -40,19 +41,27 @@ class TaskRunner[T, R]:
         Gives the outcome of an error; never raises.
     retries : int
         How often an error that may pass is tried again.
+    submit : callable, optional
+        Runs a task; by default the flow run does.
     """
 
     def __init__(
-        self, task: Task[..., R], bench: Any, failed: Callable[[T, BaseException], R], *, retries: int
+        self,
+        task: Task[..., R],
+        bench: Any,
+        failed: Callable[[T, BaseException], R],
+        *,
+        retries: int,
+        submit: Submit = submit_here,
     ) -> None:
+        self._submit = submit
         self._task = task.with_options(**policy(retries))
         self._bench = bench
         self._failed = failed
 
     def submit(self, item: T, ended: Callable[[R], None]) -> None:
         """Run a thing as a task."""
-        future: PrefectFuture[R] = self._task.submit(self._bench, item)
-        future.add_done_callback(lambda done: ended(self._outcome(item, done)))
+        self._submit(self._task, (self._bench, item), lambda done: ended(self._outcome(item, done)))
 
     def _outcome(self, item: T, future: PrefectFuture[R]) -> R:
         """Read a future that is done; never raises, because nobody would hear it."""
@@ -94,7 +103,7 @@ def ended_in_pool[T, R](
     pool = ChildPool(
         run.concurrency, timeout=run.timeout, memory_limit=run.memory_limit, preload=tuple(preload)
     )
-    with pool:
-        runner = TaskRunner(task, bench(pool), failed, retries=run.retries)
+    with pool, open_runner(run, at_once=run.concurrency) as submit:
+        runner = TaskRunner(task, bench(pool), failed, retries=run.retries, submit=submit)
         with closing(run_in_window(items, runner, window=run.concurrency + SPARE_ASSETS)) as ended:
             yield from ended

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from prefect import Task
 from prefect.futures import PrefectFuture
 
 from shadowzarr.catalog.asset_window import StageEnd
-from shadowzarr.catalog.stages import Workshop
+from shadowzarr.catalog.stages import Done, Workshop
 from shadowzarr.errors import ShadowzarrError
 from tasks.index_asset import index_asset
 from tasks.publish_references import publish_references
 from tasks.record_failure import record_failure
 from tasks.retrying import policy
 from tasks.verify_asset import verify_asset
+
+from .submitting import Submit, submit_here
 
 TASKS: dict[str, Task[..., Any]] = {
     "index": index_asset,
@@ -24,6 +27,9 @@ TASKS: dict[str, Task[..., Any]] = {
     "record_failure": record_failure,
 }
 """The task of each function of `shadowzarr.catalog.stages`."""
+
+READING = ("index", "verify")
+"""Stages that read files, and write to staging alone."""
 
 
 class TaskStages:
@@ -34,16 +40,32 @@ class TaskStages:
     workshop : Workshop
     retries : int
         How often an error that may pass is tried again.
+    submit : callable, optional
+        Runs the stages that read files; by default the flow run does, as it always runs the others.
     """
 
-    def __init__(self, workshop: Workshop, *, retries: int) -> None:
+    def __init__(self, workshop: Workshop, *, retries: int, submit: Submit = submit_here) -> None:
         self._workshop = workshop
         self._tasks = {name: task.with_options(**policy(retries)) for name, task in TASKS.items()}
+        self._submit = submit
+        self._workers: dict[int, int] = {}
 
     def submit(self, stage: str, arguments: tuple[Any, ...], ended: Callable[[StageEnd], None]) -> None:
         """Run a stage; see `shadowzarr.catalog.asset_window.StageRunner`."""
-        future = self._tasks[stage].submit(self._workshop, *arguments)
-        future.add_done_callback(lambda done: ended(_end_of(done)))
+        submit = self._submit if stage in READING else submit_here
+        submit(
+            self._tasks[stage],
+            (self._workshop, *arguments),
+            lambda done: ended(self._numbered(_end_of(done))),
+        )
+
+    def _numbered(self, end: StageEnd) -> StageEnd:
+        """Give the processes of all machines small numbers, in the order in which they are heard of."""
+        done = end.value
+        if self._submit is submit_here or not isinstance(done, Done) or done.time.worker is None:
+            return end
+        worker = self._workers.setdefault(done.time.worker, len(self._workers))
+        return StageEnd(replace(done, time=replace(done.time, worker=worker)))
 
 
 def _end_of(future: PrefectFuture[Any]) -> StageEnd:

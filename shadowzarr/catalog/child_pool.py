@@ -12,10 +12,11 @@ children by the environment, never by the command line.
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import os
 import queue
 import select
-import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -23,7 +24,6 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Self
 
@@ -39,6 +39,7 @@ from ..errors import (
 from .child_main import JOB_ERROR, JOB_PROGRESS, Job
 from .child_messages import MessageReader, send
 from .clock import utc_now
+from .process_facts import crash_message, resident_bytes
 
 MEMORY_LOOK_SECONDS = 0.05
 """How often a running job's memory is looked at; a process can touch about 100 MB in that time."""
@@ -46,7 +47,6 @@ START_SECONDS = 120.0
 """A child imports numpy, h5py and zarr before its first job; on a busy machine that takes long."""
 CLOSE_SECONDS = 10.0
 DETAIL_BYTES = 2000
-KILLED_BY_SYSTEM = "perhaps by the system for want of memory"
 
 Progress = Callable[[Any], None]
 
@@ -77,10 +77,13 @@ class ChildPool:
         Bytes of resident memory a job may take (Linux; elsewhere there is no limit).
     preload : sequence of str
         Modules that a child imports when it starts, so that no job pays for them.
+    first_number : int
+        Number of the first process.
 
     Notes
     -----
-    `run` may be called from any number of threads.
+    `run` may be called from any number of threads. What a pickled pool becomes in another process is the
+    subject of `shared_pool`.
     """
 
     def __init__(
@@ -90,15 +93,21 @@ class ChildPool:
         timeout: float | None = None,
         memory_limit: int | None = None,
         preload: Sequence[str] = (),
+        first_number: int = 0,
     ) -> None:
         if size < 1:
             raise UsageError(f"a pool needs at least one process, not {size}")
         self._limits = _Limits(timeout, memory_limit)
-        self._slots = [_Slot(number, tuple(preload)) for number in range(size)]
+        self._preload = tuple(preload)
+        self._slots = [_Slot(first_number + number, self._preload) for number in range(size)]
         self._free: queue.LifoQueue[_Slot] = queue.LifoQueue()
         for slot in reversed(self._slots):
             self._free.put(slot)
         self._closed = threading.Event()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        limits = self._limits
+        return shared_pool, (len(self._slots), limits.timeout, limits.memory, self._preload)
 
     def start(self) -> None:
         """Start all processes without waiting for them, so that their imports overlap."""
@@ -354,23 +363,26 @@ class _Child:
         return os.pread(self._errors.fileno(), DETAIL_BYTES, 0).decode(errors="replace")
 
 
-def resident_bytes(process: int) -> int:
-    """Return the resident memory of a process, or 0 where the system does not tell."""
-    try:
-        fields = Path(f"/proc/{process}/statm").read_bytes().split()
-    except OSError:
-        return 0
-    return int(fields[1]) * os.sysconf("SC_PAGE_SIZE") if len(fields) > 1 else 0
+_SHARED: dict[Any, ChildPool] = {}
+_SHARING = threading.Lock()
 
 
-def crash_message(returncode: int) -> str:
-    """Say how a process ended, from its return code (negative: a signal)."""
-    if returncode >= 0:
-        return f"the process reading it ended by itself (exit code {returncode})"
-    try:
-        name = signal.Signals(-returncode).name
-    except ValueError:
-        name = f"signal {-returncode}"
-    if name == "SIGKILL":
-        return f"the process reading it was killed (SIGKILL), {KILLED_BY_SYSTEM}"
-    return f"the process reading it crashed ({name})"
+def shared_pool(*pool: Any) -> ChildPool:
+    """Return the pool of this process that stands for one of another process.
+
+    It is made when it is first asked for, and ends with this process. A task that is handed a pool in a
+    worker of another machine so has processes there, with the same limits.
+    """
+    size, timeout, memory_limit, preload = pool
+    with _SHARING:
+        if pool not in _SHARED:
+            _SHARED[pool] = ChildPool(
+                size, timeout=timeout, memory_limit=memory_limit, preload=preload, first_number=_own_numbers()
+            )
+        return _SHARED[pool]
+
+
+def _own_numbers() -> int:
+    """The first of numbers that slots of no other process have, on any machine."""
+    own = f"{socket.gethostname()} {os.getpid()}"
+    return int.from_bytes(hashlib.sha256(own.encode()).digest()[:4], "big") << 10

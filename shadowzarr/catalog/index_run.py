@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import PurePath
 
 import orjson
@@ -219,12 +219,21 @@ def child_pool(request: IndexRequest) -> ChildPool:
 
 
 def open_workshop(
-    request: IndexRequest, pool: ChildPool, *, news: News | None = None, admission: Admission | None = None
+    request: IndexRequest,
+    pool: ChildPool,
+    *,
+    news: News | None = None,
+    admission: Admission | None = None,
+    run: str = "",
 ) -> Workshop:
-    """Put together what all assets of the run share; the arguments are those of `Workshop`."""
+    """Put together what all assets of the run share.
+
+    The arguments are those of `Workshop`, and ``run`` of `OutputLayout`.
+    """
+    private = request.private
     return Workshop(
-        public=request.public,
-        private=request.private,
+        public=replace(request.public, run=run),
+        private=None if private is None else replace(private, run=run),
         pool=pool,
         archive=request.archive,
         verification=request.verification,

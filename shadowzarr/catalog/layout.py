@@ -121,11 +121,15 @@ class OutputLayout:
         Its ``form`` decides the suffix of references.
     bucket : BucketOutput, optional
         The place in a bucket.
+    run : str
+        What tells the unpublished work of a run from that of others, where work of a run may go on for a
+        while after its end: on other machines. What it left can so never be taken for that of the next.
     """
 
     folder: PurePath
     options: ReferenceOptions
     bucket: BucketOutput | None = None
+    run: str = ""
 
     @property
     def store(self) -> OutputStore:
@@ -210,7 +214,7 @@ class OutputLayout:
 
     def staging_folder(self, asset: CatalogAsset) -> Path:
         """Return an asset's own folder of unpublished work."""
-        name = "\0".join((asset.dandiset, asset.version, asset.path))
+        name = "\0".join((asset.dandiset, asset.version, asset.path, *filter(None, [self.run])))
         return self.staging / hashlib.sha256(name.encode()).hexdigest()[:32]
 
     def staged_references(self, asset: CatalogAsset) -> Path:

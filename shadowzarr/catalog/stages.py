@@ -59,6 +59,9 @@ Admission = Callable[[AssetWork], AbstractContextManager[Any]]
 class Workshop:
     """What all assets of a run share. Not a dataclass: orchestrators look into those.
 
+    A pickled one, in a worker elsewhere, indexes and verifies with a pool of processes there; news are not
+    told, and what publishes, or is told of assets that rest, is the one at home.
+
     Parameters
     ----------
     public, private : OutputLayout
@@ -94,9 +97,22 @@ class Workshop:
         self.verification = verification
         self.news = news
         self.requests = requests
+        self._given_admission = admission
         self.admission: Admission = admission or (lambda work: contextlib.nullcontext())
         self.resting = Resting()
         self._gate = PublicationGate()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        values = {
+            "public": self.public,
+            "private": self.private,
+            "pool": self.pool,
+            "archive": self.archive,
+            "verification": self.verification,
+            "requests": self.requests,
+            "admission": self._given_admission,
+        }
+        return _workshop_elsewhere, (values,)
 
     def publication(self) -> AbstractContextManager[None]:
         """Publish or record inside; a PoolClosedError once the run is stopped."""
@@ -132,6 +148,10 @@ class Workshop:
         if self.private is None:
             raise OutputError(f"{work.asset.path} is embargoed and there is no private output")
         return self.private
+
+
+def _workshop_elsewhere(values: dict[str, Any]) -> Workshop:
+    return Workshop(**values)
 
 
 @dataclass(frozen=True)

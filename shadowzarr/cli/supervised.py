@@ -20,7 +20,7 @@ from typing import NoReturn
 
 from ..access import watched
 from ..catalog.child_main import end_with_parent
-from ..catalog.child_pool import crash_message
+from ..catalog.process_facts import crash_message
 from ..errors import ChildCrashedError, ChildTimedOutError
 from .stall import Watch
 from .verbs import tell_stopped

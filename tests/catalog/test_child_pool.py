@@ -1,6 +1,7 @@
 """Real crashes, hangs and memory hogs: each costs its own job and nothing else."""
 
 import os
+import pickle
 import signal
 import subprocess
 import sys
@@ -11,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from shadowzarr.catalog.child_pool import ChildPool, crash_message, resident_bytes
+from shadowzarr.catalog.child_pool import ChildPool
+from shadowzarr.catalog.process_facts import crash_message, resident_bytes
 from shadowzarr.errors import (
     ChildCrashedError,
     ChildOutOfMemoryError,
@@ -245,6 +247,17 @@ def wait_for_end(process: int) -> bool:
             return True
         time.sleep(0.05)
     return False
+
+
+def test_a_pickled_pool_is_one_of_the_process_it_comes_to():
+    with ChildPool(2, timeout=50, memory_limit=2**30, preload=["json"]) as pool:
+        there = pickle.loads(pickle.dumps(pool))
+        assert there is pickle.loads(pickle.dumps(pool))
+        assert there is not pool
+        result = there.run("os:getppid")
+    assert result.value == os.getpid()
+    assert result.worker > 1
+    there.close()
 
 
 def test_crash_messages():
