@@ -30,6 +30,7 @@ export function button(text: string, onClick: () => void): HTMLButtonElement {
 
 /** A field with its label around it. */
 export function labelled(text: string, field: HTMLElement): HTMLLabelElement {
+  field.setAttribute("aria-label", text); // the label's own text would have a menu's choices in it
   return make("label", { class: "viewer-field" }, make("span", {}, text), field);
 }
 
