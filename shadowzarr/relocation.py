@@ -113,12 +113,13 @@ def relocate_rfs(
     SourceNotFoundError, SourceChangedError
         When a file is not at its new place, or another one is; nothing is written.
     OutputError
-        When the document cannot be written.
+        When the document cannot be written, or somebody else has written it meanwhile.
     """
     if not from_prefix or not to_prefix:
         raise UsageError("from_prefix and to_prefix are the beginnings of names of files, and not empty")
     path = _document(refs)
-    document = _read(path)
+    before = _read(path)
+    document = _parse(before, path)
     moves = _Moves(from_prefix, to_prefix if is_remote(to_prefix) else _absolute(to_prefix))
     moved = _Relocated(document, moves)
     if not moves.files:
@@ -128,7 +129,7 @@ def relocate_rfs(
     if check:
         moved.check()
     if not dry_run:
-        replace_document(path, moved.document)
+        replace_document(path, moved.document, made_of=before)
     return RelocationReport(
         dict(moves.files), moved.places, check, not dry_run, sizes=moved.sizes, etags=moved.etags
     )
@@ -152,11 +153,15 @@ def _document(refs: str | os.PathLike[str]) -> Path:
     return path
 
 
-def _read(path: Path) -> Rfs:
+def _read(path: Path) -> bytes:
     try:
-        document = parse_document(path.read_bytes(), str(path))
+        return path.read_bytes()
     except OSError as error:
         raise ReadError(f"{path} cannot be read: {error.strerror or error}") from error
+
+
+def _parse(data: bytes, path: Path) -> Rfs:
+    document = parse_document(data, str(path))
     refs: dict[str, Any] = document["refs"]
     for key, value in refs.items():
         if isinstance(value, dict):  # which may hold NaN, that orjson would write as null

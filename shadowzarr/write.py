@@ -4,7 +4,8 @@ A directory holds ``refs.json``, ``index/<name>-<digest>/`` for each array with 
 ordinary zarr array), and ``inline/<digest>.bin`` when the document would hold too many bytes itself.
 What ``refs.json`` points to has a name made from its content and is written first; ``refs.json``
 follows by one rename, and what only the old one pointed to goes last. So a reader sees the old
-references whole or the new ones whole, whenever it comes and wherever this is interrupted.
+references whole or the new ones whole, whenever it comes and wherever this is interrupted. Writers of one
+directory wait for each other.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ from .refs.chunk_key import METADATA_NAME, chunk_key, parse_chunk_key
 from .refs.document import IndexArray, IndexEntry, Reference, Rfs
 from .refs.index_codec import encode_index
 from .refs.inline import decode_inline, encode_inline, inline_size
+from .replacing import held_folder, replace_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -78,19 +80,21 @@ def write_rfs(rfs: Rfs, path: str | os.PathLike[str], *, inline_limit: int = INL
     loaded = _in_memory(rfs)
     try:
         check_replaceable(target)
-        with _Made() as made:
-            if target.suffix == ".json":
-                _write_file(loaded, target, made)
-                return
-            document = _write_directory(loaded, target, inline_limit, made)
-        _remove_unused(document, target)
+        with contextlib.ExitStack() as held:
+            with _Made() as made:
+                if target.suffix == ".json":
+                    _write_file(loaded, target, made)
+                    return
+                _hold(target, made, held)
+                document = _write_directory(loaded, target, inline_limit, made)
+            _remove_unused(document, target)
     except ShadowzarrError:
         raise
     except (OSError, ValueError) as error:  # a name that no file can have is a ValueError
         raise OutputError(f"cannot write {target}: {getattr(error, 'strerror', None) or error}") from error
 
 
-def replace_document(path: Path, document: Rfs) -> None:
+def replace_document(path: Path, document: Rfs, *, made_of: bytes | None = None) -> None:
     """Replace the JSON document of references by one rename; what it names stays as it is.
 
     Parameters
@@ -99,16 +103,25 @@ def replace_document(path: Path, document: Rfs) -> None:
         The document.
     document : Rfs
         As it is to be, without index arrays in memory.
+    made_of : bytes, optional
+        What was there when the new one was made of it, and still has to be.
 
     Raises
     ------
     OutputError
         When it cannot be written; the old one is there then.
     """
+    data = _serialise(document)
+    is_alone = path.name != DOCUMENT_NAME
     try:
-        _replace(path, _serialise(document))
+        with contextlib.nullcontext() if is_alone else held_folder(path.parent):
+            is_as_read = made_of is None or path.read_bytes() == made_of
+            if is_as_read:
+                replace_file(path, data)
     except OSError as error:
         raise OutputError(f"cannot write {path}: {error.strerror or error}") from error
+    if not is_as_read:
+        raise OutputError(f"{path} was written anew meanwhile and stays as it is; do it again")
 
 
 class _Made:
@@ -237,8 +250,15 @@ def _write_file(rfs: Rfs, target: Path, made: _Made) -> None:
     _replace(target, data, made)
 
 
+def _hold(target: Path, made: _Made, held: contextlib.ExitStack) -> None:
+    """Make a directory and keep other writers of it waiting, which would take away what this one writes."""
+    while True:
+        made.folder(target)
+        if held.enter_context(held_folder(target)):
+            return
+
+
 def _write_directory(rfs: Rfs, target: Path, inline_limit: int, made: _Made) -> Rfs:
-    made.folder(target)
     document = cast("Rfs", dict(rfs))
     if "indexes" in rfs:
         document["indexes"] = {
@@ -314,7 +334,7 @@ def _write_large_inline(document: Rfs, target: Path, limit: int, made: _Made) ->
     made.folder(target / INLINE_FOLDER)
     if not (target / name).is_file():
         made.will_make(target / name)
-        _replace(target / name, whole)
+        replace_file(target / name, whole)
     refs, offset = dict(document["refs"]), 0
     for key, part in zip(moved, data, strict=True):
         refs[key] = [name, offset, len(part)]
@@ -323,22 +343,9 @@ def _write_large_inline(document: Rfs, target: Path, limit: int, made: _Made) ->
     document["inline_files"] = [name]
 
 
-def _replace(target: Path, data: bytes, made: _Made | None = None) -> None:
-    """Write a file under a temporary name, bring it to the disk, and rename it to its place.
-
-    ``made`` is given for the document itself.
-    """
-    temporary = target.with_name(f".{uuid.uuid4().hex}.tmp")
-    try:
-        with temporary.open("xb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        if made is not None:
-            made.will_rename(temporary, target)
-        temporary.replace(target)
-    finally:
-        temporary.unlink(missing_ok=True)
+def _replace(target: Path, data: bytes, made: _Made) -> None:
+    """Write the document itself."""
+    replace_file(target, data, renaming=lambda temporary: made.will_rename(temporary, target))
 
 
 def _remove_unused(document: Rfs, target: Path) -> None:

@@ -30,7 +30,8 @@ MAY_IMPORT = {
     "recording_parts": {"recordings"},
     "recognition": {"refs", "access", "recordings", "recording_parts"},
     "builder": {"refs", "attributes", "codecs"},
-    "write": {"refs", "access"},
+    "replacing": set(),
+    "write": {"refs", "access", "replacing"},
     "virtual": {"refs", "attributes", "builder", "notebook"},
     "zarr_v2": {"refs", "builder"},
     "store": {

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from shadowzarr import RelocationReport, generate_rfs, open_rfs, relocate_rfs, verify_rfs, write_rfs
-from shadowzarr.errors import SourceChangedError, SourceNotFoundError, UsageError
+from shadowzarr.errors import OutputError, SourceChangedError, SourceNotFoundError, UsageError
+from shadowzarr.relocation import _Relocated
 
 
 @pytest.fixture
@@ -140,3 +141,17 @@ def test_what_cannot_be_written_is_named(moved):
 def test_the_summary_says_what_was_compared(found, words):
     values = {"files": {"a": "b", "c": "d"}, "places": 2, "checked": True, "written": True}
     assert words in RelocationReport(**{**values, **found}).summary()
+
+
+def test_references_that_are_replaced_meanwhile_stay_as_they_are(moved, monkeypatch):
+    document, check = moved / "refs" / "refs.json", _Relocated.check
+
+    def replaced(relocated):
+        check(relocated)
+        document.write_text('{"version": 1, "refs": {}}')
+
+    monkeypatch.setattr(_Relocated, "check", replaced)
+    with pytest.raises(OutputError, match="written anew meanwhile and stays as it is; do it again"):
+        relocate_rfs(moved / "refs", from_prefix=str(moved / "old"), to_prefix=str(moved / "new"))
+    assert document.read_text() == '{"version": 1, "refs": {}}'
+    assert [path.name for path in document.parent.glob(".*")] == []

@@ -60,9 +60,11 @@ class LocalReader:
         return await asyncio.to_thread(self.read, url, ranges, source=source)
 
     def read_whole(self, url: str, *, source: Source | None = None) -> Buffer:
-        """Read a whole file; errors as in `read`."""
-        size = self._open(local_path(url)).size
-        return self.read(url, [FileRange(0, size)], source=source)[0]
+        """Read a whole file, one and the same even when another one takes its place; errors as in `read`."""
+        file = self._open(local_path(url))
+        if source is not None:
+            check_identity(source, size=file.size, etag=None)
+        return file.read(FileRange(0, file.size))
 
     async def read_whole_async(self, url: str, *, source: Source | None = None) -> Buffer:
         """Like `read_whole`, in a thread."""
@@ -82,8 +84,8 @@ class LocalReader:
                 raise ReadError(f"{path}: is not a file; expected a regular file")
             if file is None or file.identity != _identity(found):
                 file = _OpenFile(path)
-                while len(self._files) >= _MAX_OPEN:
-                    self._files.pop(next(iter(self._files)), None)
+                for oldest in list(self._files)[: max(0, len(self._files) + 1 - _MAX_OPEN)]:
+                    self._files.pop(oldest, None)
                 self._files[path] = file
         except (FileNotFoundError, NotADirectoryError) as error:
             raise SourceNotFoundError(f"{path}: there is no such file") from error

@@ -133,6 +133,24 @@ def test_threads_that_push_each_others_files_out_read_their_own(tmp_path, local,
         assert all(threads.map(read, range(20)))
 
 
+@pytest.mark.parametrize("size", [10, 1000])
+def test_a_whole_file_is_one_file_also_when_another_takes_its_place(tmp_path, local, monkeypatch, size):
+    """Its size was asked of the one and its bytes of the other, which gave a part of that."""
+    path, other = tmp_path / "refs.json", tmp_path / "new"
+    path.write_bytes(b"a" * 100)
+    other.write_bytes(b"b" * size)
+    opened = LocalReader._open
+
+    def replaced(reader, name):
+        file = opened(reader, name)
+        if other.exists():
+            other.replace(path)
+        return file
+
+    monkeypatch.setattr(LocalReader, "_open", replaced)
+    assert [bytes(local.read_whole(str(path))) for _ in range(2)] == [b"a" * 100, b"b" * size]
+
+
 def test_pickled_without_open_files(local, path, content):
     local.read(str(path), [FileRange(0, 1)])
     again = pickle.loads(pickle.dumps(local))

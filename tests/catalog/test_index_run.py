@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from archive_trees import tree
 
 from shadowzarr.catalog.archive_address import ArchiveAddress
 from shadowzarr.catalog.child_pool import ChildPool
@@ -35,20 +36,6 @@ from shadowzarr.testing import Archive, ArchiveServer
 from shadowzarr.verify import verify_rfs
 
 KEY_VARIABLE = "SHADOWZARR_TEST_KEY"
-CATALOG, STATE = "catalog", "catalog.sqlite"
-"""Derived from the rest, times included; what it holds is the subject of ``tests/catalog/tables``."""
-
-
-def tree(folder: Path) -> dict[str, object]:
-    """Every file and folder of an output, but for the times in records, and the catalogue."""
-    found: dict[str, object] = {}
-    for path in sorted(folder.rglob("*")):
-        content: object = path.read_bytes() if path.is_file() else None
-        if path.name.endswith(".record.json"):
-            content = {**json.loads(path.read_bytes()), "stages": []}
-        if CATALOG not in path.relative_to(folder).parts[:1] and path.name != STATE:
-            found[str(path.relative_to(folder))] = content
-    return found
 
 
 def requests_since(archive, mark):
