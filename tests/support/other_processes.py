@@ -162,14 +162,15 @@ def _work(work: Any, arguments: list[str], begin: int) -> None:
 
 
 def _meanwhile(name: str, *arguments: str) -> None:
-    look, counts, took = _find(name), {"looks": 0}, 0.0
+    look, counts, took, is_last = _find(name), {"looks": 0}, 0.0, False
     print("looks", flush=True)
-    while not select.select([sys.stdin], [], [], max(took, 0.005))[0]:  # the work needs a processor too
+    while not is_last:  # once more when the others have ended
+        is_last = bool(select.select([sys.stdin], [], [], max(took, 0.005))[0])
         start = time.perf_counter()
         for what, count in look(*arguments).items():
             counts[what] = counts.get(what, 0) + count
         counts["looks"] += 1
-        took = time.perf_counter() - start
+        took = time.perf_counter() - start  # so long it waits: the work needs a processor too
     print(json.dumps(counts), flush=True)
 
 
