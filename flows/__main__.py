@@ -14,7 +14,7 @@ from shadowzarr.cli.exit_codes import CALLED_WRONGLY, INTERRUPTED
 from shadowzarr.cli.streams import give_up
 from shadowzarr.cli.usage import usage_text
 
-from . import catalog_commands
+from . import catalog_commands, site_commands
 from .commands import print_schema, run_config, run_demo
 from .index_command import PLACE, OneDandiset
 
@@ -277,6 +277,32 @@ def find(
         Print whole records, one JSON object a line.
     """
     return catalog_commands.find(output, wanted, as_json=as_json)
+
+
+@catalog.command
+def site(output: str) -> int:
+    """Write the page of the catalogue, index.html, which any web server hands out.
+
+    Parameters
+    ----------
+    output
+        The output folder, or s3://BUCKET/PREFIX.
+    """
+    return site_commands.write(output)
+
+
+@catalog.command
+def serve(output: str, *, port: int = 8700) -> int:
+    """Hand out an output, and the page in it, to browsers on this machine.
+
+    Parameters
+    ----------
+    output
+        The output folder.
+    port
+        Of 127.0.0.1; 0 for a free one.
+    """
+    return site_commands.serve(output, port=port)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -23,12 +23,12 @@ Form = Literal["table", "csv", "jsonl"]
 
 def rebuild(output: str, *, is_private: bool) -> int:
     """Make the catalogue of an output anew; 3 when something of it could not be read."""
-    return _guarded(lambda: _rebuild(_layout(output), is_private=is_private))
+    return _guarded(lambda: _rebuild(output_layout(output), is_private=is_private))
 
 
 def query(output: str, sql: str | None, *, question: str | None, form: Form) -> int:
     """Ask the catalogue of an output."""
-    return _guarded(lambda: _query(_layout(output), sql, question, form))
+    return _guarded(lambda: _query(output_layout(output), sql, question, form))
 
 
 def questions() -> int:
@@ -43,7 +43,7 @@ def questions() -> int:
 
 def find(output: str, wanted: str, *, as_json: bool) -> int:
     """Print where the results of an asset are; 1 when there are none."""
-    return _guarded(lambda: _find(_layout(output), wanted, as_json=as_json))
+    return _guarded(lambda: _find(output_layout(output), wanted, as_json=as_json))
 
 
 def _guarded(command: Callable[[], int]) -> int:
@@ -55,8 +55,8 @@ def _guarded(command: Callable[[], int]) -> int:
         return EXIT_FAILURE
 
 
-def _layout(output: str) -> OutputLayout:
-    """The output at a folder or an ``s3://`` URL."""
+def output_layout(output: str) -> OutputLayout:
+    """Return the output at a folder or an ``s3://`` URL."""
     from shadowzarr.catalog.bucket_output import SCHEME, bucket_output
     from shadowzarr.catalog.layout import layout_at
 

@@ -14,6 +14,7 @@ import time
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 from shadowzarr.errors import ShadowzarrError, UsageError
 from shadowzarr.formatting import format_bytes, format_count, format_seconds, format_share
@@ -44,6 +45,7 @@ def main() -> int:
     try:
         written = write_archive(FOLDER / "archive")
         with closing(serve(FOLDER / "archive")) as server:
+            api_url = server.api_url
             code = run_pipeline(server)
             if code:
                 return _failed(f"the run ended with exit code {code}; the lines above say why")
@@ -51,6 +53,7 @@ def main() -> int:
     except (ShadowzarrError, OSError) as error:
         return _failed(str(error))
     _say("")
+    show_page(FOLDER / "output" / "index.html", api_url)
     _say(f"Report:     {(FOLDER / 'output' / 'report.html').absolute()}")
     _say(f"References: {(FOLDER / 'output' / 'dandisets').absolute()}")
     _say(f"{format_count(len(written), 'file')}, {format_seconds(time.monotonic() - started)} in all.")
@@ -129,6 +132,17 @@ def show_results(server: ArchiveServer, output: Path) -> None:
     _show_zarr(server, output, _record(records, MANY_CHUNKS))
     _show_nwb(server, output, _record(records, RECORDING))
     _show_nan(server, output, _record(records, BEHAVIOR))
+
+
+def show_page(page: Path, api_url: str) -> None:
+    """Say where the page of the catalogue is, and how it is looked at; nothing when it was not written."""
+    if not page.exists():
+        return
+    folder = Path(os.path.relpath(sys.executable)).parent
+    port = urlsplit(api_url).port
+    _say(f"Catalogue:  {page.absolute()}; to look at it, in two terminals:")
+    _say(f"            {folder}/python -m flows catalog serve {page.parent}")
+    _say(f"            {folder}/shadowzarr archive {FOLDER / 'archive'} --api-port {port}    # what it plots")
 
 
 def read_records(output: Path) -> dict[str, IndexRecord]:

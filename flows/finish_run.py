@@ -8,6 +8,7 @@ from shadowzarr.catalog.run_summary import RunSummary
 from .after_run import AfterRun
 from .config import IndexDandisetsConfig
 from .report import write_report
+from .site_after import update_site
 
 
 def finish_run(config: IndexDandisetsConfig, log: RunLog, after: AfterRun | None = None) -> RunSummary:
@@ -27,6 +28,8 @@ def finish_run(config: IndexDandisetsConfig, log: RunLog, after: AfterRun | None
     """
     request, after = config.request, after or AfterRun()
     warnings = finish_outputs(request, log)
+    if config.output.site:
+        warnings += update_site(request.public)
     summary = summarise_run(
         request,
         log,

@@ -82,6 +82,10 @@ class OutputSection(PlacesSection):
         description="What becomes of results whose assets were removed from their version or renamed: keep "
         "them, move them to the folder gone beside all others, or delete them.",
     )
+    site: bool = Field(
+        default=True,
+        description="Whether the page of the catalogue (index.html, site/) is brought up to date.",
+    )
 
 
 def are_nested(one: Path | BucketOutput, other: Path | BucketOutput) -> bool:

@@ -1,6 +1,7 @@
 // Bundles: the tests for Node's test runner, and the library as one file for browsers, to see how large it is.
 
-import { readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { basename } from "node:path";
 import { gzipSync } from "node:zlib";
 import { build } from "esbuild";
 
@@ -73,4 +74,32 @@ async function viewer() {
   }
 }
 
-await { test: tests, page, bundle, viewer }[process.argv[2] ?? "test"]();
+/** The page of the catalogue, where the Python package has it; names tell the content, and a list says which is what. */
+async function site() {
+  const folder = process.argv[3] ?? "../shadowzarr/catalog/site/assets";
+  rmSync(folder, { recursive: true, force: true });
+  const { metafile } = await build({
+    ...COMMON,
+    entryPoints: { page: "site/main.ts" },
+    outdir: folder,
+    entryNames: "[name]-[hash]",
+    chunkNames: "[name]-[hash]",
+    platform: "browser",
+    splitting: true,
+    minify: true,
+    metafile: true,
+    legalComments: "inline",
+  });
+  const outputs = Object.fromEntries(Object.entries(metafile.outputs).map(([path, output]) => [basename(path), output]));
+  const [script, { cssBundle }] = Object.entries(outputs).find(([, output]) => output.entryPoint === "site/main.ts");
+  const style = basename(cssBundle);
+  const first = [style, script];
+  for (const name of first) {
+    const imports = outputs[name].imports.filter(({ kind }) => kind === "import-statement");
+    for (const { path } of imports) if (!first.includes(basename(path))) first.push(basename(path));
+  }
+  const manifest = { script, style, first, files: Object.keys(outputs).sort() };
+  writeFileSync(`${folder}/manifest.json`, `${JSON.stringify(manifest, null, 2)}\n`);
+}
+
+await { test: tests, page, bundle, viewer, site }[process.argv[2] ?? "test"]();

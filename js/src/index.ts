@@ -17,5 +17,5 @@ export {
 } from "./errors.js";
 export type { Json } from "./json.js";
 export { openArray, openGroup, openNode, readArray, type ReadOptions, type Values } from "./reading.js";
-export { ReferenceStore, type DocumentOptions, type StoreOptions } from "./referenceStore.js";
+export { ReferenceStore, type ChunkPlace, type DocumentOptions, type StoreOptions } from "./referenceStore.js";
 export type { RetryPolicy } from "./retries.js";

@@ -2,6 +2,7 @@
 
 import { registry, type AbsolutePath, type AsyncReadable, type GetOptions, type RangeQuery } from "zarrita";
 
+import { chunkGrid } from "./arrayLayout.js";
 import { decodeAttributes, type AttributeValue } from "./attributes.js";
 import { padInline, ChunkFetcher } from "./chunkFetcher.js";
 import { IndexReader } from "./chunkIndex.js";
@@ -24,6 +25,16 @@ export interface StoreOptions extends ReaderOptions, Partial<MergeOptions> {
   validateSources?: boolean;
   /** Ends reading the document. */
   signal?: AbortSignal;
+}
+
+/** Where the stored bytes of a chunk are. */
+export interface ChunkPlace {
+  /** The file, without a query that may sign it; undefined when the document holds the bytes itself. */
+  url?: string;
+  /** Where in the file they begin; undefined for a whole file. */
+  offset?: number;
+  /** How many there are, as they are stored; undefined for a whole file. */
+  nbytes?: number;
 }
 
 /** Where a document is that is not read from a URL. */
@@ -140,6 +151,36 @@ export class ReferenceStore implements AsyncReadable {
   /** Attributes of a node, decoded (`decodeAttributes`); whole numbers beyond 2^53 are bigints. */
   attributes(path = ""): Record<string, AttributeValue> {
     return decodeAttributes((this.metadata(path)["attributes"] ?? {}) as { [key: string]: Json });
+  }
+
+  /**
+   * Where the bytes of a chunk are; nothing of them is read, though an index of chunks may be.
+   *
+   * @param coordinates - Of the chunk in the array's chunk grid; none for a scalar.
+   * @returns undefined when the chunk was never written, so that it shows the fill value.
+   * @throws RangeError when the chunk grid has no such chunk.
+   */
+  async locate(
+    path: string,
+    coordinates: readonly number[],
+    options: { signal?: AbortSignal } = {},
+  ): Promise<ChunkPlace | undefined> {
+    const own = bare(path);
+    const grid = this.chunkGrid(own);
+    const isThere = coordinates.every((each, axis) => Number.isInteger(each) && each >= 0 && each < grid[axis]!);
+    if (coordinates.length !== grid.length || !isThere) {
+      throw new RangeError(`${arrayName(own)} has no chunk (${coordinates.join(", ")}); its grid is ${shown(grid)}`);
+    }
+    const found = await this.#locator.find({ path: own, coordinates }, options.signal);
+    if (found === undefined) return undefined;
+    if (found instanceof Uint8Array) return { nbytes: found.length };
+    const url = withoutQuery(found.url);
+    return found.range === undefined ? { url } : { url, offset: found.range.offset, nbytes: found.range.length };
+  }
+
+  /** How many chunks an array has along each axis. */
+  chunkGrid(path = ""): number[] {
+    return [...chunkGrid(this.#nodes.layout(bare(path)))];
   }
 
   /** The path by which zarrita finds a node; another one than its own when that has characters that URLs change. */

@@ -24,6 +24,7 @@ from obstore.exceptions import AlreadyExistsError, PreconditionError
 from obstore.store import S3Store
 
 from ..access import s3_locations
+from ..access.content_types import cache_control, content_type
 from ..access.http_client import user_agent
 from ..errors import OutputBusyError, UsageError
 from .bucket_errors import FAILURES, bucket_error
@@ -134,7 +135,7 @@ class BucketOutput:
         seen = self._etag(name)
         mode: Any = "create" if seen is None else {"e_tag": seen}
         try:
-            obstore.put(self.client, name, content, mode=mode)
+            obstore.put(self.client, name, content, mode=mode, attributes=_attributes(name))
         except (AlreadyExistsError, PreconditionError):
             self._check_own(name, content)
         except FAILURES as error:
@@ -254,7 +255,7 @@ class BucketOutput:
 
     def _put(self, local: Path, name: str) -> None:
         try:
-            obstore.put(self.client, name, local)
+            obstore.put(self.client, name, local, attributes=_attributes(name))
         except FAILURES as error:
             self._give_up("cannot write", name, error)
 
@@ -326,6 +327,12 @@ def _client(bucket: str, prefix: str, endpoint: str | None, region: str | None, 
         retry_config={"max_retries": retries, "retry_timeout": _RETRY_TIMEOUT},
         **options,
     )
+
+
+def _attributes(name: str) -> dict[str, str]:
+    """What a browser that is given a file is told about it."""
+    control = cache_control(name)
+    return {"Content-Type": content_type(name)} | ({} if control is None else {"Cache-Control": control})
 
 
 def _closed(name: str, suffix: str) -> str | None:

@@ -10,6 +10,7 @@ from email.utils import formatdate
 from pathlib import Path
 from xml.sax.saxutils import escape
 
+from ..access.content_types import DEFAULT_TYPE
 from ..refs.byte_range import FileRange
 from .byte_ranges import parse_range, resolve_range
 from .faults import Effects
@@ -52,7 +53,7 @@ class StoredObject:
     size: int
     etag: str
     modified: float
-    content_type: str = "binary/octet-stream"
+    content_type: str = DEFAULT_TYPE
 
 
 def object_response(request: Request, effects: Effects, stored: StoredObject) -> Response:

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import quote
 
+from ..access.content_types import DEFAULT_TYPE
 from .cross_origin import CrossOrigin
 from .digests import FileMemo, dandi_etag
 from .faults import Effects
@@ -46,6 +47,10 @@ class RangeServer(LoopbackServer):
         that sends no ETag and ignores ``If-Match``.
     cross_origin : CrossOrigin or None
         What browsers are allowed; None for no CORS headers at all.
+    find : callable, optional
+        Gives the file that a request is for, or None; by default the one of that name.
+    content_type : callable, optional
+        Gives the ``Content-Type`` of a file; by default what S3 says of an object that nobody told it about.
     """
 
     def __init__(
@@ -58,23 +63,39 @@ class RangeServer(LoopbackServer):
         bandwidth: float | None = None,
         etag: Callable[[Path], str] | None = content_etag,
         cross_origin: CrossOrigin | None = CrossOrigin(),  # noqa: B008  (immutable)
+        find: Callable[[Request], Path | None] | None = None,
+        content_type: Callable[[Path], str] = lambda path: DEFAULT_TYPE,
     ) -> None:
         super().__init__(host=host, port=port, latency=latency, bandwidth=bandwidth)
         self.folder = Path(folder).resolve()
-        self.application = _Files(self.folder, FileMemo(etag) if etag else None, cross_origin)
+        self.application = _Files(
+            find or self._named, FileMemo(etag) if etag else None, cross_origin, content_type
+        )
 
     def url(self, name: str = "") -> str:
         """Give the URL of a file, named relative to the folder with ``/``."""
         return f"{self.base_url}/{quote(name)}"
+
+    def _named(self, request: Request) -> Path | None:
+        name = request.path.lstrip("/")
+        if "\0" in name or ".." in name.split("/"):
+            return None
+        path = self.folder / name
+        return path if path.is_file() else None
 
 
 class _Files:
     """The application of a `RangeServer`."""
 
     def __init__(
-        self, folder: Path, etag: Callable[[Path], str] | None, cross_origin: CrossOrigin | None
+        self,
+        find: Callable[[Request], Path | None],
+        etag: Callable[[Path], str] | None,
+        cross_origin: CrossOrigin | None,
+        content_type: Callable[[Path], str],
     ) -> None:
-        self._folder, self._etag, self._cross_origin = folder, etag, cross_origin
+        self._find, self._etag, self._cross_origin = find, etag, cross_origin
+        self._content_type = content_type
 
     def respond(self, request: Request, effects: Effects) -> Response:
         if request.method == "OPTIONS":
@@ -99,25 +120,18 @@ class _Files:
         return response
 
     def _file(self, request: Request, effects: Effects) -> Response:
-        name = request.path.lstrip("/")
-        path = self._find(name)
+        path = self._find(request)
         if path is None:
-            return error_response(404, fields={"Key": name})
+            return error_response(404, fields={"Key": request.path.lstrip("/")})
         stat = path.stat()
         etag = f'"{self._etag(path)}"' if self._etag else ""
-        stored = StoredObject(path, stat.st_size, etag, stat.st_mtime)
+        stored = StoredObject(path, stat.st_size, etag, stat.st_mtime, self._content_type(path))
         if etag:
             return object_response(request, effects, stored)
         unconditional = Request(request.method, request.target, _without_conditions(request))
         response = object_response(unconditional, effects, stored)
         response.headers.pop("ETag", None)
         return response
-
-    def _find(self, name: str) -> Path | None:
-        if "\0" in name or ".." in name.split("/"):
-            return None
-        path = self._folder / name
-        return path if path.is_file() else None
 
 
 def _without_conditions(request: Request) -> dict[str, str]:

@@ -11,6 +11,8 @@ import pytest
 from chromium import opened, started
 from playwright.sync_api import Browser, Page
 
+from shadowzarr.catalog.site.built_page import BuiltPage, built_page
+
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "js"
 
@@ -95,6 +97,14 @@ def bundled(package: Path, node: Run) -> list[str]:
     done = node("build.mjs", "test")
     assert done.returncode == 0, done.stderr
     return sorted(str(path) for path in (package / "build" / "test").glob("*.test.mjs"))
+
+
+@pytest.fixture(scope="session")
+def built_site(package: Path, node: Run) -> BuiltPage:
+    """The page of the catalogue, built for the tests alone."""
+    done = node("build.mjs", "site", "build/site")
+    assert done.returncode == 0, done.stderr
+    return built_page(package / "build" / "site")
 
 
 def _node_and_npm() -> tuple[str, str]:

@@ -1,5 +1,6 @@
 """Headless Chromium of the system, driven by Playwright; what a page complains of fails its test."""
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -7,6 +8,10 @@ from typing import Any
 from playwright.sync_api import Browser, ConsoleMessage, Page, sync_playwright
 
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
+_OF_PREFLIGHTS = re.compile(
+    r"header field if-match is not allowed|Failed to load resource: net::ERR_FAILED", re.IGNORECASE
+)
+"""What the console shows of a preflight that is refused, after which the store asks without If-Match."""
 
 
 @contextmanager
@@ -38,7 +43,7 @@ def opened(browser: Browser, **options: Any) -> Iterator[Page]:
     complaints: list[str] = []
 
     def hear(message: ConsoleMessage) -> None:
-        if message.type == "error":
+        if message.type == "error" and not _OF_PREFLIGHTS.search(message.text):
             complaints.append(message.text)
 
     with browser.new_context(**options) as context:

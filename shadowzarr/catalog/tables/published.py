@@ -48,10 +48,13 @@ class Published:
         Where its files are.
     counts : dict of str to int
         Rows of each table.
+    is_private : bool
+        Whether it is about embargoed assets.
     """
 
     folder: PurePath
     counts: dict[str, int]
+    is_private: bool = False
 
 
 def publish(
@@ -94,7 +97,7 @@ def publish(
         raise OutputError(f"cannot write the catalogue in {store.location(FOLDER)}: {error}") from error
     finally:
         shutil.rmtree(staged, ignore_errors=True)
-    return Published(layout.folder / folder, counts)
+    return Published(layout.folder / folder, counts, is_private)
 
 
 def read_published(layout: OutputLayout) -> Published:
@@ -127,7 +130,7 @@ def read_published(layout: OutputLayout) -> Published:
             f"the catalogue of {output} is of version {content.get('version')}, expected {TABLES_VERSION}; "
             "make it anew by catalog rebuild"
         )
-    return Published(folder, counts)
+    return Published(folder, counts, content.get("private") is True)
 
 
 @contextlib.contextmanager
