@@ -79,6 +79,14 @@ test("what is larger than the budget is sampled, and said to be", async () => {
   const traces = await readTraces(series, window);
   assert.equal(server.requests.length, 3);
   assert.deepEqual(traces.stretches, [3, 10]);
+  assert.deepEqual(
+    traces.unread.map(({ from, to }) => [from, to].map((time) => Math.round(100 * time))),
+    [
+      [299, 500],
+      [599, 800],
+      [899, 1200],
+    ],
+  );
   assert.deepEqual([traces.rows, traces.rowsRead], [[0, 1000], 300]);
   assert.ok(traces.x.length <= 2 * 50 + 2);
   const stretch = (first: number) => Array.from({ length: 100 }, (_, i) => DATA[4 * (first + i)]! * 0.5 + 1);
@@ -88,7 +96,7 @@ test("what is larger than the budget is sampled, and said to be", async () => {
   assert.equal(Math.max(...drawn), Math.max(...all));
   assert.equal(traces.lines[0]!.filter((value) => value === null).length, 2);
   const whole = await readTraces(series, { ...window, budget: 10 * 400 });
-  assert.deepEqual([whole.stretches, whole.isRaw, whole.x.length], [[10, 10], false, 100]);
+  assert.deepEqual([whole.stretches, whole.isRaw, whole.x.length, whole.unread], [[10, 10], false, 100, []]);
 });
 
 test("axes after the second are channels too, and numbers that are not finite are gaps", async () => {

@@ -225,6 +225,7 @@ test("numbers and units are written for reading", () => {
   assert.deepEqual(displayUnit("a.u.", 1e-4), { factor: 1, unit: "a.u." });
   assert.equal(shortNumber(0.1 + 0.2), "0.3");
   assert.equal(shortNumber(123456789), "123456789");
+  assert.equal(shortNumber(-0.00000813718359), "-8.13718e-6");
   assert.equal(shortNumber(Number.NaN), "NaN");
   assert.equal(bytesText(999), "999 bytes");
   assert.equal(bytesText(1_250_000), "1.3 MB");

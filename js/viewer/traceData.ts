@@ -6,6 +6,7 @@ import { UnsortedError } from "./search.js";
 import { timeAxisOf, type TimeAxis } from "./timeAxis.js";
 import { childOf, shapeOf } from "./tree.js";
 import { scaled, scalingOf, type Scaling } from "./units.js";
+import type { Span } from "./window.js";
 
 /** A series that can be drawn. Axes after the first are flattened to channels. */
 export interface Series {
@@ -37,6 +38,8 @@ export interface Traces extends Points {
   rowsRead: number;
   /** Stretches that were read, and those in the window. */
   stretches: [number, number];
+  /** From the last sample of a stretch that was read to what was read next. */
+  unread: Span[];
 }
 
 const FEW_SAMPLES = 200;
@@ -99,6 +102,7 @@ export async function readTraces(series: Series, window: TraceWindow, signal?: A
     rows: [start, stop],
     rowsRead,
     stretches: [chosen.length, all.length],
+    unread: unreadBetween(parts, all.length, window.to),
   };
 }
 
@@ -175,6 +179,14 @@ function checkOrder(parts: readonly Part[]): void {
   for (const [i, { times, stretch }] of parts.entries()) {
     if (i > 0 && times[0]! < parts[i - 1]!.times.at(-1)!) throw new UnsortedError(stretch.start);
   }
+}
+
+function unreadBetween(parts: readonly Part[], count: number, end: number): Span[] {
+  return parts.flatMap(({ stretch, times }, i) => {
+    const next = parts[i + 1];
+    if ((next?.stretch.number ?? count) === stretch.number + 1) return [];
+    return [{ from: times.at(-1)!, to: next?.times[0] ?? end }];
+  });
 }
 
 type Scale = (line: number, value: number) => number;

@@ -1,7 +1,10 @@
 // The view of a TimeSeries: traces of its channels over time.
 
+import type uPlot from "uplot";
+
 import { channelsText, movedChannels, parseChannels } from "./channels.js";
 import { ArrayReader } from "./chunkedArray.js";
+import type { Colours } from "./colours.js";
 import { button, labelled, make, menu, table } from "./dom.js";
 import type { Mount, MountOptions } from "./index.js";
 import { Loading } from "./loading.js";
@@ -114,9 +117,10 @@ class TracesView {
         stroke: colours.lines[i % colours.lines.length]!,
         width: 1,
       }));
+    const draw: Picture["draw"] = (chart, colours) => shade(chart, colours, traces.unread);
     if (!this.#isStacked) {
       const { lines, y } = overlaid(traces.lines, factor);
-      return { data: [traces.x, ...lines], series, y, yLabel: shown || "value" };
+      return { data: [traces.x, ...lines], series, y, yLabel: shown || "value", draw };
     }
     const { lines, offsets, spacing, y } = stacked(traces.lines, factor);
     const every = Math.ceil(traces.window.channels.length / 24); // so that names do not overlap
@@ -124,6 +128,7 @@ class TracesView {
       data: [traces.x, ...lines],
       series,
       y,
+      draw,
       yLabel: `Channel; from one to the next ${shortNumber(spacing)} ${shown}`,
       // uPlot wants ticks to ascend.
       ticks: {
@@ -232,6 +237,20 @@ function slow(step: number): boolean {
   return step >= 0.002;
 }
 
+/** Cover what was not read, so that nobody takes it for silence. */
+function shade(chart: uPlot, colours: Colours, spans: readonly Span[]): void {
+  const { ctx } = chart;
+  const { left, width, top, height } = chart.bbox;
+  ctx.save();
+  ctx.fillStyle = colours.grid;
+  ctx.globalAlpha = 0.5;
+  for (const { from, to } of spans) {
+    const [start, stop] = [from, to].map((x) => Math.min(left + width, Math.max(left, chart.valToPos(x, "x", true))));
+    ctx.fillRect(start!, top, stop! - start!, height);
+  }
+  ctx.restore();
+}
+
 /** What is shown, in words: never all when it is a part. */
 function shownText(traces: Traces, { from, to }: Span, { axis }: Series): string {
   const span = `${shortNumber(from)} to ${shortNumber(to)} ${axis.unit}`;
@@ -242,7 +261,7 @@ function shownText(traces: Traces, { from, to }: Span, { axis }: Series): string
   if (read < all) {
     return (
       `${span}: SAMPLED. Only ${read} of ${all} stretches were read (${traces.rowsRead} of ${stop - start} samples); ` +
-      "between them nothing is drawn. Zoom in to see all."
+      "what is shaded was not read. Zoom in to see all."
     );
   }
   return `${span}: least and greatest value for each column of pixels, of all ${stop - start} samples.`;

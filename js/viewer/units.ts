@@ -92,7 +92,8 @@ export function displayUnit(unit: string, magnitude: number): Display {
 export function shortNumber(value: number, digits = 6): string {
   if (!Number.isFinite(value)) return String(value);
   if (Number.isInteger(value) && Math.abs(value) < 1e15) return String(value);
-  return String(Number(value.toPrecision(digits)));
+  const rounded = Number(value.toPrecision(digits));
+  return Math.abs(rounded) < 1e-4 ? rounded.toExponential() : String(rounded);
 }
 
 /** A number of bytes. */

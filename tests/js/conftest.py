@@ -12,6 +12,7 @@ from chromium import opened, started
 from playwright.sync_api import Browser, Page
 
 from shadowzarr.catalog.site.built_page import BuiltPage, built_page
+from shadowzarr.testing import sample_nwb
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "js"
@@ -81,6 +82,16 @@ def viewer(package: Path, node: Run) -> Path:
     done = node("build.mjs", "viewer")
     assert done.returncode == 0, done.stderr
     return package / "build" / "viewer"
+
+
+@pytest.fixture(scope="session")
+def samples(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with ``recording.nwb``, ``imaging.nwb`` and ``behavior.nwb``; not to be changed."""
+    folder = tmp_path_factory.mktemp("samples")
+    sample_nwb.write_recording(folder / "recording.nwb")
+    sample_nwb.write_imaging(folder / "imaging.nwb")
+    sample_nwb.write_behavior(folder / "behavior.nwb")
+    return folder
 
 
 @pytest.fixture(scope="session")

@@ -13,8 +13,6 @@ from playwright.sync_api import Page
 from pynwb.ecephys import ElectricalSeries
 from viewer_pages import View, ViewerPages, viewer_pages
 
-from shadowzarr.testing import sample_nwb
-
 pytestmark = pytest.mark.xdist_group("js")
 
 RECORDING = "acquisition/ElectricalSeries"
@@ -25,10 +23,10 @@ UNSORTED = 7
 
 
 @pytest.fixture(scope="module")
-def pages(viewer: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ViewerPages]:
+def pages(viewer: Path, samples: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ViewerPages]:
     folder = tmp_path_factory.mktemp("traces")
-    sample_nwb.write_recording(folder / "recording.nwb")
-    sample_nwb.write_behavior(folder / "behavior.nwb")
+    for name in ("recording.nwb", "behavior.nwb"):
+        (folder / name).symlink_to(samples / name)
     _write_scaled(folder / "scaled.nwb")
     with viewer_pages(viewer, folder) as pages:
         for name in ("recording.nwb", "behavior.nwb", "scaled.nwb"):
