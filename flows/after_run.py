@@ -72,3 +72,9 @@ def after_assets(config: IndexDandisetsConfig, log: RunLog) -> AfterRun:
     from .materialize_after import write_stores
 
     return AfterRun(refresh_repositories(config, log), write_stores(config, log))
+
+
+def let_go_after(config: IndexDandisetsConfig) -> None:
+    """Give back, when the run is stopped, what it holds besides its outputs."""
+    if config.materialize is not None and config.materialize.enabled:
+        config.materialize.target.store.let_go()

@@ -35,17 +35,19 @@ class ProgressArtifact:
     flow : str
         Name of the flow, as in configurations.
     total : int
-        Planned assets.
+        Planned assets, or other things.
+    plural : str
+        What they are called.
     """
 
-    def __init__(self, flow: str, total: int) -> None:
+    def __init__(self, flow: str, total: int, plural: str = "assets") -> None:
         self._total = total
         self._ended = 0
         self._told = 0.0
         self._id: UUID | None = None
         if total:
             found: Any = create_progress_artifact(
-                0.0, key=_key(flow, "progress"), description=f"{total:,} assets"
+                0.0, key=_key(flow, "progress"), description=f"{total:,} {plural}"
             )
             self._id = found
 
@@ -60,16 +62,43 @@ class ProgressArtifact:
 
 def create_artifacts(summary: RunSummary, *, report: str) -> None:
     """Leave the summary of a run, a table of its failures, and a link to its report."""
-    flow = summary.flow
-    create_markdown_artifact(markdown_summary(summary), key=_key(flow, "summary"))
-    if summary.failures:
+    leave_artifacts(
+        summary.flow,
+        markdown_summary(summary),
+        failures=failure_rows(summary.failures),
+        report=report,
+        description=f"{len(summary.failures):,} assets failed; the report says what to do",
+    )
+
+
+def leave_artifacts(
+    flow: str, markdown: str, *, failures: Sequence[dict[str, Any]], report: str, description: str = ""
+) -> None:
+    """Leave what a run did on Prefect's page.
+
+    Parameters
+    ----------
+    flow : str
+        Name of the flow, as in configurations.
+    markdown : str
+        The summary.
+    failures : sequence of dict
+        Rows of the table of failures, of which the first are shown; no table without.
+    report : str
+        Place of the file that says more; empty when there is none.
+    description : str
+        What is said above the table.
+    """
+    create_markdown_artifact(markdown, key=_key(flow, "summary"))
+    if failures:
         create_table_artifact(
-            failure_rows(summary.failures),
+            list(failures[:MOST_FAILURES]),
             key=_key(flow, "failures"),
-            description=f"{len(summary.failures):,} assets failed; the report says what to do",
+            description=description or f"{len(failures):,} failed",
         )
-    link = report if "://" in report else Path(report).absolute().as_uri()
-    create_link_artifact(link, link_text="report.html", key=_key(flow, "report"))
+    if report:
+        link = report if "://" in report else Path(report).absolute().as_uri()
+        create_link_artifact(link, link_text=report.rpartition("/")[2], key=_key(flow, "report"))
 
 
 def failure_rows(failures: Sequence[IndexRecord]) -> list[dict[str, Any]]:

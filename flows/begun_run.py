@@ -8,25 +8,29 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 
 from shadowzarr.catalog.index_run import RunLog, output_session
+from shadowzarr.catalog.publish import clear_staging
 from shadowzarr.catalog.request import IndexRequest
 from shadowzarr.catalog.run_summary import RunSummary
 from shadowzarr.catalog.stages import Workshop
-from shadowzarr.errors import PoolClosedError
+from shadowzarr.errors import OutputError, PoolClosedError
 
-from .json_lines import JsonLines
 from .notify import Notifier
-from .stop_run import RunStop
+from .stop_run import NOTHING_STARTED, RunStop
 from .untold import UntoldFailures
+from .watched_run import WatchedRun
+
+PUBLISH_SECONDS = 5.0
+"""How long publications that have begun may take; they are renames."""
 
 
 @dataclass
-class BegunRun:
-    """A run whose output is held.
+class BegunRun(WatchedRun):
+    """A run whose output is held; more attributes as of `WatchedRun`.
 
     Attributes
     ----------
@@ -37,46 +41,40 @@ class BegunRun:
         Whether the plan is made.
     prefect_start : float, optional
         When Prefect began to start, by `time.perf_counter`.
-    has_prefect_server : bool
-        Whether a server that outlives the run keeps account of it.
-    stop : RunStop, optional
-        What ends the run from outside.
     workshop : Workshop, optional
         What its assets share, once there is one.
-    notifier : Notifier, optional
-        Tells somebody how the run ended.
     untold : UntoldFailures, optional
         What runs before it have told nobody, once its output is held.
-    json_lines : JsonLines, optional
-        Takes what is told of the run's progress, when a program is to read it.
-    hush : callable
-        Ends the display of progress.
-    report_stop : callable
-        Tells whoever keeps account of the run why it was stopped.
     """
 
     request: IndexRequest
     log: RunLog
     is_planned: bool = False
     prefect_start: float | None = None
-    has_prefect_server: bool = False
-    stop: RunStop | None = None
     workshop: Workshop | None = None
-    notifier: Notifier | None = None
     untold: UntoldFailures | None = None
-    json_lines: JsonLines | None = None
-    hush: Callable[[], None] = lambda: None
-    report_stop: Callable[[str], None] = lambda reason: None
 
     @property
     def is_idle(self) -> bool:
         """Whether there is nothing to do, as far as is known."""
         return self.is_planned and not self.log.plan.work
 
-    def wait_when_stopping(self) -> None:
-        """Go no further when the run is being stopped: what comes in then is no result."""
-        if self.stop is not None:
-            self.stop.wait_when_stopping()
+    @property
+    def how_far(self) -> str:
+        """How many assets are done."""
+        planned = len(self.log.plan.work)
+        if not planned:
+            return NOTHING_STARTED
+        return f"{len(self.log.records):,} of {planned:,} assets done; run again to go on"
+
+    def leave(self) -> None:
+        """End publications that have begun, kill the processes that read, clear staging, give locks back."""
+        if self.workshop is not None and not self.workshop.stop(timeout=PUBLISH_SECONDS):
+            raise OutputError("an asset is still being published")
+        for layout in self.request.layouts:
+            clear_staging(layout)
+            layout.store.let_go()
+        super().leave()
 
     def tell_end(
         self, notifier: Notifier, summary: RunSummary, *, report: str, has_prefect: bool = True
@@ -130,13 +128,13 @@ def begin_run(
         begun.untold = UntoldFailures(request.public, request.names)
         token = _BEGUN.set(begun)
         if stop is not None:
-            stop.begun = begun
+            stop.run = begun
         try:
             yield begun
         finally:
             begun.wait_when_stopping()  # who stops it still needs the lock of the output
             if stop is not None:
-                stop.begun = None
+                stop.run = None
             _BEGUN.reset(token)
 
 

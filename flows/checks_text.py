@@ -7,16 +7,20 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from shadowzarr.catalog.output_checks import ChecksSummary, OutputCheck, PublishedOutput
+from shadowzarr.catalog.layout import OutputLayout
+from shadowzarr.catalog.output_checks import CHECKS_NAME, ChecksSummary, OutputCheck, PublishedOutput
 from shadowzarr.catalog.run_summary import EXIT_FAILURE, EXIT_LEFT_OUT
 from shadowzarr.formatting import format_count
 
+from .flow_end import FlowEnd
 from .summary_text import EMBARGOED_NAME
+from .things import Things
 
 SHOWN = 50
 VERDICTS = {
@@ -33,6 +37,47 @@ def check_line(check: OutputCheck) -> str:
         return f"{check.verdict}  {EMBARGOED_NAME}"
     name = f"{check.dandiset} {check.version}  {check.path}" if check.path else check.record
     return f"{check.verdict}  {name}  {check.reason}"
+
+
+def check_things(count: int) -> Things[OutputCheck]:
+    """What a run will look at, whose sizes are not known."""
+    return Things(
+        noun="output",
+        plural="outputs",
+        verb="check",
+        doing="checking",
+        sizes=[0] * count,
+        is_failed=lambda check: check.verdict != "equal",
+        line=lambda check: check_line(check) if check.verdict != "equal" else "",
+        event=_event,
+    )
+
+
+def checks_end(summary: ChecksSummary, public: OutputLayout) -> FlowEnd:
+    """How a run ended."""
+    wrong = _wrong(summary)
+    return FlowEnd(
+        f"{len(wrong):,} of {format_count(len(summary.checks), 'output')} are not as they should be.",
+        summary.exit_code,
+        summary.counts,
+        failures=[check_line(check) for check in wrong],
+        reasons=exit_lines(summary),
+        report=public.store.location(CHECKS_NAME) if summary.checks else "",
+        output=public.title,
+    )
+
+
+def check_rows(summary: ChecksSummary) -> list[dict[str, Any]]:
+    """Rows of the table of what is not equal; embargoed assets have no names there."""
+    return [
+        {
+            "dandiset": check.dandiset,
+            "asset": EMBARGOED_NAME if check.private else check.path or check.record,
+            "verdict": check.verdict,
+            "reason": "" if check.private else check.reason,
+        }
+        for check in _wrong(summary)
+    ]
 
 
 def print_checks(console: Console, summary: ChecksSummary) -> None:
@@ -73,12 +118,26 @@ def print_choice(console: Console, chosen: Sequence[PublishedOutput], *, outputs
 def markdown_checks(summary: ChecksSummary) -> str:
     """Return the summary for Prefect's page."""
     rows = [f"| {VERDICTS[name]} | {count:,} |" for name, count in summary.counts.items()]
-    wrong = [check for check in summary.checks if check.verdict != "equal"]
+    wrong = _wrong(summary)
     return "\n".join(
         [f"# verify_outputs: {len(summary.checks):,} of {summary.outputs:,} outputs", ""]
         + ["| | outputs |", "| --- | ---: |", *rows, ""]
         + [f"- {line}" for line in _lines(wrong)]
     )
+
+
+def _wrong(summary: ChecksSummary) -> list[OutputCheck]:
+    return [check for check in summary.checks if check.verdict != "equal"]
+
+
+def _event(check: OutputCheck) -> dict[str, Any]:
+    return {
+        "dandiset": check.dandiset,
+        "version": check.version,
+        "path": None if check.private else check.path,
+        "outcome": check.verdict,
+        "reason": None if check.private or not check.reason else check.reason,
+    }
 
 
 def _lines(checks: Iterable[OutputCheck]) -> list[str]:

@@ -11,7 +11,7 @@ import json
 import os
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, TextIO
 
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from .begun_run import BegunRun
     from .config import IndexDandisetsConfig
     from .json_lines import JsonLines
-    from .notify import Notifier
 
 PIPELINE = ("prefect", "pydantic", "ruamel.yaml", "jinja2", "duckdb")
 """What the extra ``pipeline`` installs for these commands."""
@@ -47,27 +46,24 @@ def run_config(
     lines = _json_lines() if as_json_lines else None
     try:
         require_installed(*PIPELINE, extra="pipeline")
-        from .config import IndexDandisetsConfig
         from .load_config import load_config
         from .materialize_config import MaterializeAssetsConfig
         from .refresh_config import RefreshIcechunkConfig
         from .verify_config import VerifyOutputsConfig
 
         config = load_config(path, changes=changes, text=text)
-        if lines is not None and not isinstance(config, IndexDandisetsConfig):
-            raise UsageError(f"JSON lines are written for flows that index; {config.flow} writes none")
         if isinstance(config, MaterializeAssetsConfig):
             from .materialize_command import run_materialize, show_plan
 
-            return show_plan(config) if is_plan else run_materialize(config)
+            return show_plan(config, lines) if is_plan else run_materialize(config, lines)
         if isinstance(config, RefreshIcechunkConfig):
             from .refresh_command import plan_refresh, run_refresh
 
-            return plan_refresh(config) if is_plan else run_refresh(config)
+            return plan_refresh(config, lines) if is_plan else run_refresh(config, lines)
         if isinstance(config, VerifyOutputsConfig):
             from .verify_command import plan_checks, run_checks
 
-            return plan_checks(config) if is_plan else run_checks(config)
+            return plan_checks(config, lines) if is_plan else run_checks(config, lines)
         return _plan(config, lines) if is_plan else _run(config, lines)
     except MissingCredentialsError as error:
         return _refused(f"{error} (a configuration names the variable by archive.api_key_env)", lines)
@@ -175,50 +171,28 @@ def _run(config: IndexDandisetsConfig, lines: JsonLines | None) -> int:
 
 def _summary_of_run(config: IndexDandisetsConfig, log: RunLog, lines: JsonLines | None) -> RunSummary:
     """Run the flow, and tell who wants to know how that ended, unless the flow did."""
-    from .after_run import check_after
+    from .after_run import check_after, let_go_after
     from .begun_run import begin_run
-    from .notify import Notifier, breaking
+    from .notify import Notifier
+    from .run_flow import tell, telling
     from .stop_run import RunStop
 
     notifier = Notifier(config.notify, flow=config.flow, configuration=config.source)
-    stop = RunStop(let_go=functools.partial(_let_go_stores, config))
-    try:
+    with telling(notifier):
         check_after(config)
+        stop = RunStop()
         with stop.listening(), begin_run(config.request, log, stop=stop) as begun:
             begun.json_lines, begun.notifier = lines, notifier
+            begun.let_go = functools.partial(let_go_after, config)
             _look_ahead(begun)
             if not begun.is_idle:
                 return _run_flow(config, begun)
             summary, report = _idle_run(config, begun), str(config.request.public.report)
-            _tell(
+            tell(
                 notifier,
                 lambda has_prefect: begun.tell_end(notifier, summary, report=report, has_prefect=has_prefect),
             )
             return summary
-    except Exception as error:
-        text = breaking(error)
-        _tell(notifier, lambda has_prefect: notifier.tell(text, has_prefect=has_prefect))
-        raise
-
-
-def _let_go_stores(config: IndexDandisetsConfig) -> None:
-    """Give back what a run holds besides its outputs."""
-    if config.materialize is not None and config.materialize.enabled:
-        config.materialize.target.store.let_go()
-
-
-def _tell(notifier: Notifier, tell: Callable[[bool], object]) -> None:
-    """Have somebody told outside of a flow; a block is known to Prefect alone, which is started for it."""
-    if not notifier.wants_prefect:
-        tell(False)
-        return
-    from .under_prefect import under_prefect
-
-    try:
-        with under_prefect(lambda reason: None):
-            tell(True)
-    except ShadowzarrError:
-        tell(False)  # says that the block could not be
 
 
 def _look_ahead(begun: BegunRun) -> None:

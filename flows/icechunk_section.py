@@ -66,6 +66,7 @@ def refresh_request(
 ) -> RefreshRequest:
     """The same in the library's words."""
     place, public = section.repository, layout_at(output)
+    bucket = public.bucket if place is None else None
     if place is None:
         place = public.store.location(PLACE_NAME)
     elif "://" not in place:
@@ -81,4 +82,6 @@ def refresh_request(
         grace_days=section.grace_days,
         copy_selections=section.copy_selections,
         force=force,
+        endpoint=None if bucket is None else bucket.endpoint,
+        region=None if bucket is None else bucket.region,
     )

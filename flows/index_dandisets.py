@@ -5,18 +5,14 @@ A table of contents: resolve, plan, then per asset index → verify → publish 
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from contextlib import closing
 from typing import Any
-from uuid import UUID, uuid4
+from uuid import uuid4
 
-import httpx
 from prefect import flow
-from prefect.client.orchestration import get_client
 from prefect.client.schemas.objects import State
-from prefect.runtime import flow_run
-from prefect.states import Completed, Crashed
+from prefect.states import Completed
 from prefect.utilities.annotations import quote
 
 from shadowzarr.catalog.asset_window import run_assets
@@ -52,6 +48,7 @@ from .show_progress import RunProgress, open_progress
 from .submitting import check_runner, open_runner
 from .task_runner import threads
 from .task_stages import TaskStages
+from .watched_flow import stop_reporter
 
 
 @flow(
@@ -107,7 +104,7 @@ def index_assets(config: IndexDandisetsConfig) -> State[Any]:
             for record in ended:
                 begun.wait_when_stopping()
                 log.records.append(record)
-                progress.asset_ended(record)
+                progress.ended(record)
                 artifact.asset_ended()
         after = after_assets(config, log)
         with begun.finishing():
@@ -129,7 +126,7 @@ def plan(config: IndexDandisetsConfig, request: IndexRequest, log: RunLog) -> No
 
 
 def index_planned(
-    config: IndexDandisetsConfig, begun: BegunRun, progress: RunProgress
+    config: IndexDandisetsConfig, begun: BegunRun, progress: RunProgress[IndexRecord]
 ) -> Generator[IndexRecord]:
     """Take the planned assets through their stages, a bounded number at a time."""
     request, log = begun.request, begun.log
@@ -167,18 +164,6 @@ def final_state(summary: RunSummary, *, must_stop: bool) -> State[Any]:
         message = f"{failed} of {len(summary.records)} assets failed"
         return Completed(name="CompletedWithFailures", message=message, data=summary)
     return Completed(message=f"{len(summary.records)} assets indexed", data=summary)
-
-
-def stop_reporter() -> Callable[[str], None]:
-    """Return a function that tells the server that this flow run was stopped, from any thread."""
-    flow_run_id = UUID(flow_run.id)
-
-    def report(reason: str) -> None:
-        # A server that does not answer may be the very reason.
-        with contextlib.suppress(httpx.HTTPError), get_client(sync_client=True) as client:
-            client.set_flow_run_state(flow_run_id, Crashed(message=reason), force=True)
-
-    return report
 
 
 def _opaque(value: Any) -> Any:

@@ -19,7 +19,9 @@ from shadowzarr.catalog.plan import Plan
 from shadowzarr.catalog.records import IndexRecord
 from shadowzarr.catalog.run_summary import RunSummary
 
+from .flow_end import FlowEnd
 from .progress_tally import Tally
+from .things import Things
 
 
 class JsonLines:
@@ -53,6 +55,10 @@ class JsonLines:
             warnings=plan.warnings,
         )
 
+    def plan_of(self, things: Things[Any], *, warnings: Sequence[str], **more: Any) -> None:
+        """What a run of another flow would do."""
+        self._write("plan", **_all_of(things), warnings=list(warnings), **more)
+
     def begin(self, plan: Plan) -> None:
         """What is to be done."""
         self._write(
@@ -62,13 +68,16 @@ class JsonLines:
             passed_over=_passed_over(plan.skipped),
         )
 
+    def begin_things(self, things: Things[Any]) -> None:
+        """What is to be done by another flow."""
+        self._write("begin", **_all_of(things))
+
     def progress(self, tally: Tally) -> None:
         """How far the run is."""
         eta = tally.eta_seconds
         self._write(
             "progress",
-            assets_done=tally.assets,
-            assets_total=tally.total,
+            **{f"{tally.plural}_done": tally.assets, f"{tally.plural}_total": tally.total},
             failures=tally.failed,
             bytes_done=tally.bytes_so_far,
             bytes_total=tally.total_bytes,
@@ -78,6 +87,10 @@ class JsonLines:
             seconds=round(tally.seconds, 3),
             eta_seconds=None if eta is None else round(eta, 3),
         )
+
+    def thing(self, noun: str, values: dict[str, Any]) -> None:
+        """How a thing of another flow ended."""
+        self._write(noun, **values)
 
     def asset(self, record: IndexRecord) -> None:
         """How an asset ended."""
@@ -116,6 +129,19 @@ class JsonLines:
             reasons=list(reasons),
         )
 
+    def end_of_flow(self, end: FlowEnd, *, seconds: float, warnings: Sequence[str]) -> None:
+        """What came of a run of another flow."""
+        self._write(
+            "end",
+            exit_code=end.exit_code,
+            outcomes=end.outcomes,
+            passed_over=end.passed_over,
+            seconds=seconds,
+            report=end.report or None,
+            warnings=list(warnings),
+            reasons=list(end.reasons),
+        )
+
     def error(self, message: str, *, exit_code: int) -> None:
         """Why the run as a whole was impossible."""
         self._write("error", exit_code=exit_code, message=message)
@@ -125,6 +151,14 @@ class JsonLines:
         with self._lock:
             self._stream.write(f"{line}\n")
             self._stream.flush()
+
+
+def _all_of(things: Things[Any]) -> dict[str, Any]:
+    return {
+        f"{things.plural}_total": len(things.sizes),
+        "bytes_total": sum(things.sizes),
+        "passed_over": dict(things.passed_over),
+    }
 
 
 def _passed_over(skipped: Sequence[Any]) -> dict[str, int]:

@@ -5,14 +5,11 @@ A table of contents: plan, materialize each asset as a task, write down what was
 
 from __future__ import annotations
 
-import sys
 from contextlib import closing
 from typing import Any
 
 from prefect import flow
-from prefect.artifacts import create_markdown_artifact
 from prefect.client.schemas.objects import State
-from prefect.states import Completed
 
 from shadowzarr.catalog.clock import utc_now
 from shadowzarr.catalog.materialize_job import PRELOAD
@@ -27,18 +24,17 @@ from shadowzarr.catalog.materialize_run import (
 )
 from tasks.materialize_references import materialize_references
 
-from .crash_hook import notifying, tell_crashed
+from .crash_hook import tell_crashed
 from .given_config import given_config
 from .materialize_config import MaterializeAssetsConfig
-from .materialize_text import markdown_materialized, record_line
+from .materialize_text import failure_rows, markdown_materialized, materialized_end, materialized_things
 from .task_runner import ended_in_pool, threads
+from .watched_flow import WatchedFlow, watched_flow
 
 
 @flow(name="materialize-assets", task_runner=threads(), persist_result=False, on_crashed=[tell_crashed])
 def materialize_assets(config: MaterializeAssetsConfig | str, changes: list[str] | None = None) -> State[Any]:
     """Materialize assets; the result of the completed state is a `MaterializeSummary`.
-
-    Failures are printed, a line for each, to the standard error stream.
 
     Parameters
     ----------
@@ -53,16 +49,17 @@ def materialize_assets(config: MaterializeAssetsConfig | str, changes: list[str]
         When the run as a whole is impossible.
     """
     config = given_config(config, changes, MaterializeAssetsConfig)
-    with notifying(config) as notifier:
-        summary = _materialize_all(config)
-    name = "CompletedWithFailures" if summary.failures else "Completed"
-    message = f"{len(summary.failures)} of {len(summary.records)} assets failed"
-    lines = [record_line(record) for record in summary.failures]
-    notifier.tell(f"{message}.", exit_code=summary.exit_code, outcomes=summary.counts, failures=lines)
-    return Completed(name=name, message=message, data=summary)
+    with watched_flow(config) as watched:
+        summary = _materialize_all(config, watched)
+        return watched.ended(
+            summary,
+            materialized_end(summary, config.target),
+            markdown=markdown_materialized(summary),
+            failures=failure_rows(summary),
+        )
 
 
-def _materialize_all(config: MaterializeAssetsConfig) -> MaterializeSummary:
+def _materialize_all(config: MaterializeAssetsConfig, watched: WatchedFlow) -> MaterializeSummary:
     """Materialize what is planned, and write down what was done."""
     started, target = utc_now(), config.target
     config.origin.require()
@@ -76,11 +73,9 @@ def _materialize_all(config: MaterializeAssetsConfig) -> MaterializeSummary:
         preload=PRELOAD,
     )
     with materialize_session(summary.plan, target):
-        with closing(assets) as all_ended:
+        with watched.following(materialized_things(summary.plan)) as told, closing(assets) as all_ended:
             for ended in all_ended:
                 summary.records.append(keep(ended))
-                if ended.record.error is not None:
-                    print(record_line(ended.record), file=sys.stderr, flush=True)
+                told(ended.record)
         write_summary(summary, target, started=started)
-    create_markdown_artifact(markdown_materialized(summary), key="materialize-assets-summary")
     return summary

@@ -116,7 +116,7 @@ class Notifier:
         """
         section = self._section
         is_failure = exit_code == EXIT_FAILURE if is_failure is None else is_failure
-        if section is None or (section.on == "failure" and not is_failure):
+        if section is None or not self.is_wanted(is_failure=is_failure):
             return True
         if not self._once.acquire(blocking=False):
             return False
@@ -137,6 +137,10 @@ class Notifier:
             problems.append(problem)
             self._report(f"block {section.block}", problem)
         return not any(problems)
+
+    def is_wanted(self, *, is_failure: bool) -> bool:
+        """Whether somebody wants to know of a run that failed, or of one that did not."""
+        return self._section is not None and (is_failure or self._section.on == "always")
 
     @property
     def wants_prefect(self) -> bool:

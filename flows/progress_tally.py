@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from shadowzarr.catalog.estimate import cost_by_size
@@ -20,7 +20,7 @@ class Tally:
     Attributes
     ----------
     total, total_bytes : int
-        Assets of the plan and bytes of their files.
+        Things to be done and bytes of their files; no bytes where they are not known.
     effort : float
         What all of them take by their sizes, in units of which only shares matter.
     assets, failed : int
@@ -33,6 +33,8 @@ class Tally:
         By `time.monotonic`.
     current : dict
         News of assets in flight, by their ids.
+    plural : str
+        What the things are called.
     """
 
     total: int = 0
@@ -45,23 +47,32 @@ class Tally:
     requests: int = 0
     started: float = field(default_factory=time.monotonic)
     current: dict[str, IndexNews] = field(default_factory=dict)
+    plural: str = "assets"
     _effort_done: float = 0.0
 
     @classmethod
     def of(cls, work: Iterable[AssetWork]) -> Tally:
         """A tally of planned work, of which nothing is done."""
-        sizes = [each.asset.size for each in work]
-        return cls(len(sizes), sum(sizes), sum(map(_effort, sizes)))
+        return cls.of_sizes([each.asset.size for each in work], "assets")
+
+    @classmethod
+    def of_sizes(cls, sizes: Sequence[int], plural: str) -> Tally:
+        """A tally of things of so many bytes, 0 where that is not known, of which nothing is done."""
+        return cls(len(sizes), sum(sizes), sum(map(_effort, sizes)), plural=plural)
 
     def add(self, record: IndexRecord) -> None:
         """Count an asset that ended."""
         self.current.pop(record.asset_id, None)
-        self.assets += 1
-        self.failed += record.outcome == "failed"
         self.chunks += record.counts.chunks
-        self.nbytes += record.size if record.outcome != "failed" else 0
         self.requests += int(record.statistics.get("requests", 0))
-        self._effort_done += _effort(record.size)
+        self.count(record.size, is_failed=record.outcome == "failed")
+
+    def count(self, size: int, *, is_failed: bool) -> None:
+        """Count a thing that ended."""
+        self.assets += 1
+        self.failed += is_failed
+        self.nbytes += 0 if is_failed else size
+        self._effort_done += _effort(size)
 
     @property
     def chunks_so_far(self) -> int:
@@ -91,12 +102,10 @@ class Tally:
         return self.seconds * max(self.effort - self._effort_done, 0.0) / self._effort_done
 
     def text(self) -> str:
-        """Say how much that is, and what is left: chunks, bytes, speed, requests, time, failures."""
-        parts = [
-            f"{self.chunks_so_far:,} chunks",
-            format_bytes(self.bytes_so_far),
-            f"{self.assets / self.seconds:.1f} assets/s",
-        ]
+        """Say how much that is, as far as it is known, how fast, what is left, and what failed."""
+        parts = [f"{self.chunks_so_far:,} chunks"] if self.chunks_so_far else []
+        parts += [format_bytes(self.bytes_so_far)] if self.total_bytes else []
+        parts.append(f"{self.assets / self.seconds:.1f} {self.plural}/s")
         if self.requests_so_far:
             parts.append(f"{self.requests_so_far / self.seconds:,.1f} requests/s")
         if self.assets < self.total and self.eta_seconds is not None:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 from shadowzarr._optional import require_installed
-from shadowzarr.errors import UsageError
 
 from .refresh_config import RefreshIcechunkConfig
-from .stop_run import RunStop
+from .run_flow import FlowCommand, run_flow
+
+if TYPE_CHECKING:
+    from .json_lines import JsonLines
 
 
-def plan_refresh(config: RefreshIcechunkConfig) -> int:
+def plan_refresh(config: RefreshIcechunkConfig, lines: JsonLines | None = None) -> int:
     """Print what would be committed, tagged and let go; 1 when that cannot be told of a repository."""
     from rich.console import Console
 
@@ -20,17 +23,22 @@ def plan_refresh(config: RefreshIcechunkConfig) -> int:
     from shadowzarr.catalog.refresh.run import plan_one
     from shadowzarr.catalog.refresh.state import wanted_dandisets
 
-    from .refresh_text import print_refresh_plan
+    from .refresh_text import print_refresh_plan, refresh_things, report_event
 
-    request, console = config.request, Console()
+    request = config.request
+    reports = [plan_one(request, each) for each in wanted_dandisets(request)]
+    if lines is not None:
+        told = [report_event(report) for report in reports]
+        lines.plan_of(refresh_things(len(reports)), warnings=config.warnings, repositories=told)
+        return 1 if RefreshSummary(reports).failures else 0
+    console = Console()
     for warning in config.warnings:
         console.print(f"warning: {warning}", soft_wrap=True, markup=False)
-    reports = [plan_one(request, each) for each in wanted_dandisets(request)]
     print_refresh_plan(console, reports)
     return 1 if RefreshSummary(reports).failures else 0
 
 
-def run_refresh(config: RefreshIcechunkConfig) -> int:
+def run_refresh(config: RefreshIcechunkConfig, lines: JsonLines | None = None) -> int:
     """Refresh repositories under Prefect; the exit code is that of the summary."""
     from rich.console import Console
 
@@ -39,28 +47,33 @@ def run_refresh(config: RefreshIcechunkConfig) -> int:
     from shadowzarr.catalog.refresh.repositories import refresh_session
     from shadowzarr.catalog.refresh.state import wanted_dandisets
 
-    from .refresh_text import print_refresh
-    from .under_prefect import api_errors, under_prefect
+    from .refresh_text import print_refresh, refresh_end
 
-    stop = RunStop(
-        how_far=lambda: "each repository is as it was or as it should be; run again to go on",
-        let_go=config.request.public.store.let_go,
+    request = config.request
+
+    def look() -> None:
+        wanted_dandisets(request)
+        with refresh_session(request):
+            pass  # what holds the output is told before Prefect takes its time to start
+
+    command = FlowCommand(
+        look=look,
+        load=_load,
+        summary=RefreshSummary,
+        end=lambda summary: refresh_end(summary, request),
+        stays="each repository is as it was or as it should be; run again to go on",
+        let_go=request.public.store.let_go,
     )
-    for warning in config.warnings:
-        print(f"warning: {warning}", file=sys.stderr)
-    wanted_dandisets(config.request)
-    with refresh_session(config.request):
-        pass  # what holds the output is told before Prefect takes its time to start
-    with stop.listening(), under_prefect(lambda reason: stop.stop(reason, exit_code=1)):
-        from .refresh_icechunk import refresh_icechunk
-
-        stop.listen()
-        with api_errors():
-            summary = refresh_icechunk(config)
-    if not isinstance(summary, RefreshSummary):
-        raise UsageError(f"the flow ended without a summary: {summary}")
-    print_refresh(Console(), summary)
+    summary = run_flow(config, command, lines)
+    if lines is None:
+        print_refresh(Console(), summary)
     return summary.exit_code
+
+
+def _load() -> Callable[[Any], object]:
+    from .refresh_icechunk import refresh_icechunk
+
+    return refresh_icechunk
 
 
 def _prepare() -> None:

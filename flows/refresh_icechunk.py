@@ -5,13 +5,10 @@ A table of contents: look at a dandiset, tag, commit, tag, let old snapshots go;
 
 from __future__ import annotations
 
-import sys
 from typing import Any
 
 from prefect import flow
-from prefect.artifacts import create_markdown_artifact
 from prefect.client.schemas.objects import State
-from prefect.states import Completed
 from prefect.utilities.annotations import quote
 
 from shadowzarr.catalog.refresh.commit import Committed
@@ -27,10 +24,11 @@ from tasks.look_at_dandiset import look_at_dandiset
 from tasks.retrying import policy
 from tasks.tag_versions import tag_versions
 
-from .crash_hook import notifying, tell_crashed
+from .crash_hook import tell_crashed
 from .given_config import given_config
 from .refresh_config import RefreshIcechunkConfig
-from .refresh_text import markdown_refresh, report_line, report_lines
+from .refresh_text import failure_rows, markdown_refresh, refresh_end, refresh_things
+from .watched_flow import WatchedFlow, watched_flow
 
 
 @flow(name="refresh-icechunk", persist_result=False, on_crashed=[tell_crashed])
@@ -50,26 +48,26 @@ def refresh_icechunk(config: RefreshIcechunkConfig | str, changes: list[str] | N
         When the run as a whole is impossible. A repository that fails is told in the summary.
     """
     config = given_config(config, changes, RefreshIcechunkConfig)
-    with notifying(config) as notifier:
-        summary = _refresh_all(config)
-    create_markdown_artifact(markdown_refresh(summary), key="refresh-icechunk-summary")
-    failed = len(summary.failures)
-    name = "CompletedWithFailures" if failed else "Completed"
-    message = f"{failed} of {len(summary.repositories)} repositories failed"
-    lines = [report_line(report) for report in summary.failures]
-    notifier.tell(f"{message}.", exit_code=summary.exit_code, failures=lines)
-    return Completed(name=name, message=message, data=summary)
+    with watched_flow(config) as watched:
+        summary = _refresh_all(config, watched)
+        return watched.ended(
+            summary,
+            refresh_end(summary, config.request),
+            markdown=markdown_refresh(summary),
+            failures=failure_rows(summary),
+        )
 
 
-def _refresh_all(config: RefreshIcechunkConfig) -> RefreshSummary:
+def _refresh_all(config: RefreshIcechunkConfig, watched: WatchedFlow) -> RefreshSummary:
     """Take each repository through its steps."""
     request, summary = config.request, RefreshSummary()
     steps = task_steps(config.run.retries)
     with refresh_session(request):
-        for wanted in wanted_dandisets(request):
-            report = refresh_one(request, wanted, steps)
-            summary.repositories.append(report)
-            print("\n".join(report_lines(report)), file=sys.stderr, flush=True)
+        all_wanted = wanted_dandisets(request)
+        with watched.following(refresh_things(len(all_wanted))) as told:
+            for wanted in all_wanted:
+                summary.repositories.append(refresh_one(request, wanted, steps))
+                told(summary.repositories[-1])
     return summary
 
 

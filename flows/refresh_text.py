@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 from rich.console import Console
 from rich.text import Text
 
 from shadowzarr.catalog.refresh.report import RefreshSummary, RepositoryReport
+from shadowzarr.catalog.refresh.request import RefreshRequest
 from shadowzarr.catalog.run_summary import EXIT_ALL_WELL, EXIT_FAILURE
 from shadowzarr.formatting import format_bytes, format_count
+
+from .flow_end import FlowEnd
+from .things import Things
 
 SHOWN = 10
 """Names of each kind that are shown."""
@@ -25,6 +31,54 @@ def report_line(report: RepositoryReport, *, is_done: bool = True) -> str:
 def report_lines(report: RepositoryReport) -> list[str]:
     """Say what was done about a repository, then, indented, what is not in it."""
     return [report_line(report), *(f"  {line}" for line in _left_out(report))]
+
+
+def refresh_things(count: int) -> Things[RepositoryReport]:
+    """What a run will refresh, whose sizes are not known."""
+    return Things(
+        noun="repository",
+        plural="repositories",
+        verb="refresh",
+        doing="refreshing",
+        sizes=[0] * count,
+        is_failed=lambda report: bool(report.error),
+        line=lambda report: "\n".join(report_lines(report)),
+        event=report_event,
+    )
+
+
+def refresh_end(summary: RefreshSummary, request: RefreshRequest) -> FlowEnd:
+    """How a run ended."""
+    outcomes = Counter(_outcome(report) for report in summary.repositories)
+    return FlowEnd(
+        f"{len(summary.failures):,} of {_repositories(summary.repositories)} failed.",
+        summary.exit_code,
+        dict(outcomes),
+        failures=[report_line(report) for report in summary.failures],
+        reasons=_exit_lines(summary),
+        output=request.place,
+    )
+
+
+def failure_rows(summary: RefreshSummary) -> list[dict[str, Any]]:
+    """Rows of the table of failures."""
+    return [{"dandiset": report.dandiset, "cause": report.error} for report in summary.failures]
+
+
+def report_event(report: RepositoryReport) -> dict[str, Any]:
+    """What a program is told of a repository; embargoed assets are counted and not named."""
+    return {
+        "dandiset": report.dandiset,
+        "version": report.version or None,
+        "outcome": _outcome(report),
+        "changes": report.change.counts,
+        "assets": report.assets,
+        "snapshot": report.snapshot,
+        "tags": [tag.version for tag in report.tags if tag.snapshot],
+        "missing": [{"path": each.path, "reason": each.reason} for each in report.missing],
+        "embargoed": report.embargoed,
+        "error": report.error or None,
+    }
 
 
 def print_refresh(console: Console, summary: RefreshSummary) -> None:
@@ -64,6 +118,12 @@ def _exit_lines(summary: RefreshSummary) -> list[str]:
         return [f"exit code {EXIT_FAILURE}: {_repositories(summary.failures)} failed"]
     lacking = _repositories([report for report in summary.repositories if report.is_left_out])
     return [f"exit code {summary.exit_code}: {lacking} lacking assets or versions"]
+
+
+def _outcome(report: RepositoryReport) -> str:
+    if report.error:
+        return "failed"
+    return "changed" if report.change.counts or report.snapshot is not None else "unchanged"
 
 
 def _repositories(reports: Sequence[RepositoryReport]) -> str:

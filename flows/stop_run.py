@@ -12,23 +12,19 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from types import FrameType
 from typing import TYPE_CHECKING
 
-from shadowzarr.catalog.publish import clear_staging
-from shadowzarr.errors import OutputError
-
 if TYPE_CHECKING:
-    from .begun_run import BegunRun
+    from .watched_run import WatchedRun
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-PUBLISH_SECONDS = 5.0
-"""How long publications that have begun may take; they are renames."""
 CLEAR_SECONDS = 20.0
 """How long all of it may take."""
 SIGNALLED = 128
 """What shells add to the number of the signal that ended a program."""
+NOTHING_STARTED = "no asset was started; run again"
 
 
 class RunStop:
@@ -36,23 +32,12 @@ class RunStop:
 
     Attributes
     ----------
-    begun : BegunRun, optional
-        The run, once its output is held.
-
-    Parameters
-    ----------
-    how_far : callable, optional
-        Says in half a sentence how far the run came; by default that of the assets of ``begun``.
-    let_go : callable, optional
-        Gives back what a run without ``begun`` holds.
+    run : WatchedRun, optional
+        The run, once it is begun.
     """
 
-    def __init__(
-        self, *, how_far: Callable[[], str] | None = None, let_go: Callable[[], None] = lambda: None
-    ) -> None:
-        self.begun: BegunRun | None = None
-        self._told = how_far
-        self._let_go = let_go
+    def __init__(self) -> None:
+        self.run: WatchedRun | None = None
         self._once = threading.Lock()
         self._said = threading.Lock()
         self._message = ""
@@ -127,34 +112,23 @@ class RunStop:
                 os.write(sys.stderr.fileno(), f"{message}\n".encode())
 
     def _how_far(self) -> str:
-        if self._told is not None:
-            return self._told()
-        log = None if self.begun is None else self.begun.log
-        planned = 0 if log is None else len(log.plan.work)
-        if log is None or not planned:
-            return "no asset was started; run again"
-        return f"{len(log.records):,} of {planned:,} assets done; run again to go on"
+        return NOTHING_STARTED if self.run is None else self.run.how_far
 
     def _clear(self, reason: str, exit_code: int) -> None:
         try:
-            if self.begun is not None:
-                _clear_up(self.begun, reason, by_hand=exit_code == SIGNALLED + signal.SIGINT)
-            self._let_go()
+            if self.run is not None:
+                _clear_up(self.run, reason, by_hand=exit_code == SIGNALLED + signal.SIGINT)
         except Exception as error:  # noqa: BLE001 (the process ends; what is left undone is told)
             self._trouble = error
 
 
-def _clear_up(begun: BegunRun, reason: str, *, by_hand: bool) -> None:
+def _clear_up(run: WatchedRun, reason: str, *, by_hand: bool) -> None:
     """Leave the outputs as they should be; who pressed Ctrl-C knows of it, all others are told."""
-    begun.hush()
-    if begun.workshop is not None and not begun.workshop.stop(timeout=PUBLISH_SECONDS):
-        raise OutputError("an asset is still being published")
-    for layout in begun.request.layouts:
-        clear_staging(layout)
-        layout.store.let_go()
-    begun.report_stop(reason)
-    if begun.notifier is not None and not by_hand:
-        begun.notifier.tell(f"{reason}.", has_prefect=begun.has_prefect_server)
+    run.hush()
+    run.leave()
+    run.report_stop(reason)
+    if run.notifier is not None and not by_hand:
+        run.notifier.tell(f"{reason}.", has_prefect=run.has_prefect_server)
 
 
 def _is_main_thread() -> bool:

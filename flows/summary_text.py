@@ -136,8 +136,13 @@ def exit_lines(summary: RunSummary) -> list[str]:
             (summary.stores_lacking, "asset", "without a Zarr store, or with objects left out of it"),
         ],
     }.get(summary.exit_code, [])
+    return exit_line(summary.exit_code, reasons)
+
+
+def exit_line(exit_code: int, reasons: Iterable[tuple[int, str, str]]) -> list[str]:
+    """Say why an exit code is what it is: triples of a count, a noun, and what is wrong with so many."""
     found = [f"{format_count(count, noun)} {what}" for count, noun, what in reasons if count]
-    return [f"exit code {summary.exit_code}: {', '.join(found)}"] if found else []
+    return [f"exit code {exit_code}: {', '.join(found)}"] if found else []
 
 
 def markdown_summary(summary: RunSummary) -> str:

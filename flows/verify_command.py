@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
-import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 from shadowzarr.catalog.output_checks import ChecksSummary, PublishedOutput, choose, list_outputs
-from shadowzarr.errors import UsageError
 
-from .stop_run import RunStop
+from .run_flow import FlowCommand, run_flow
 from .verify_config import VerifyOutputsConfig
 
+if TYPE_CHECKING:
+    from .json_lines import JsonLines
 
-def plan_checks(config: VerifyOutputsConfig) -> int:
+
+def plan_checks(config: VerifyOutputsConfig, lines: JsonLines | None = None) -> int:
     """Print what would be checked."""
     from rich.console import Console
 
-    from .checks_text import print_choice
+    from .checks_text import check_things, print_choice
 
     outputs, seed = _outputs(config), config.sample.chosen_seed
     chosen = choose(outputs, count=config.sample.count, seed=seed)
+    if lines is not None:
+        lines.plan_of(check_things(len(chosen)), warnings=config.warnings, outputs=len(outputs), seed=seed)
+        return 0
     console = Console()
     for warning in config.warnings:
         console.print(f"warning: {warning}", soft_wrap=True, markup=False)
@@ -26,29 +32,32 @@ def plan_checks(config: VerifyOutputsConfig) -> int:
     return 0
 
 
-def run_checks(config: VerifyOutputsConfig) -> int:
+def run_checks(config: VerifyOutputsConfig, lines: JsonLines | None = None) -> int:
     """Check outputs under Prefect; the exit code is that of the summary."""
     from rich.console import Console
 
-    from .checks_text import print_checks
-    from .under_prefect import api_errors, under_prefect
+    from .checks_text import checks_end, print_checks
 
-    stop = RunStop(how_far=lambda: "outputs are only looked at, so nothing is half done")
-    for warning in config.warnings:
-        print(f"warning: {warning}", file=sys.stderr)
-    if not _outputs(config):
-        summary: object = ChecksSummary(0, config.sample.chosen_seed)
-    else:
-        with stop.listening(), under_prefect(lambda reason: stop.stop(reason, exit_code=1)):
-            from .verify_outputs import verify_outputs
+    def look() -> ChecksSummary | None:
+        return None if _outputs(config) else ChecksSummary(0, config.sample.chosen_seed)
 
-            stop.listen()
-            with api_errors():
-                summary = verify_outputs(config)
-    if not isinstance(summary, ChecksSummary):
-        raise UsageError(f"the flow ended without a summary: {summary}")
-    print_checks(Console(), summary)
+    command = FlowCommand(
+        look=look,
+        load=_load,
+        summary=ChecksSummary,
+        end=lambda summary: checks_end(summary, config.layouts[0][0]),
+        stays="outputs are only looked at, so nothing is half done",
+    )
+    summary = run_flow(config, command, lines)
+    if lines is None:
+        print_checks(Console(), summary)
     return summary.exit_code
+
+
+def _load() -> Callable[[Any], object]:
+    from .verify_outputs import verify_outputs
+
+    return verify_outputs
 
 
 def _outputs(config: VerifyOutputsConfig) -> list[PublishedOutput]:

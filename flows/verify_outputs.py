@@ -5,14 +5,11 @@ A table of contents: choose, check each as a task, write down what was found.
 
 from __future__ import annotations
 
-import sys
 from contextlib import closing
 from typing import Any
 
 from prefect import flow
-from prefect.artifacts import create_markdown_artifact
 from prefect.client.schemas.objects import State
-from prefect.states import Completed
 
 from shadowzarr.catalog.clock import utc_now
 from shadowzarr.catalog.jobs import PRELOAD
@@ -26,18 +23,17 @@ from shadowzarr.catalog.output_checks import (
 )
 from tasks.check_output import check_output
 
-from .checks_text import check_line, markdown_checks
-from .crash_hook import notifying, tell_crashed
+from .checks_text import check_rows, check_things, checks_end, markdown_checks
+from .crash_hook import tell_crashed
 from .given_config import given_config
 from .task_runner import ended_in_pool, threads
 from .verify_config import VerifyOutputsConfig
+from .watched_flow import WatchedFlow, watched_flow
 
 
 @flow(name="verify-outputs", task_runner=threads(), persist_result=False, on_crashed=[tell_crashed])
 def verify_outputs(config: VerifyOutputsConfig | str, changes: list[str] | None = None) -> State[Any]:
     """Check outputs; the result of the completed state is a `ChecksSummary`.
-
-    What is not as it should be is printed, a line for each, to the standard error stream.
 
     Parameters
     ----------
@@ -52,16 +48,17 @@ def verify_outputs(config: VerifyOutputsConfig | str, changes: list[str] | None 
         When the run as a whole is impossible.
     """
     config = given_config(config, changes, VerifyOutputsConfig)
-    with notifying(config) as notifier:
-        summary = _check_all(config)
-    wrong = len(summary.checks) - summary.counts.get("equal", 0)
-    name = "CompletedWithFailures" if wrong else "Completed"
-    message = f"{wrong} of {len(summary.checks)} outputs are not as they should be"
-    notifier.tell(f"{message}.", exit_code=summary.exit_code, outcomes=summary.counts)
-    return Completed(name=name, message=message, data=summary)
+    with watched_flow(config) as watched:
+        summary = _check_all(config, watched)
+        return watched.ended(
+            summary,
+            checks_end(summary, config.layouts[0][0]),
+            markdown=markdown_checks(summary),
+            failures=check_rows(summary),
+        )
 
 
-def _check_all(config: VerifyOutputsConfig) -> ChecksSummary:
+def _check_all(config: VerifyOutputsConfig, watched: WatchedFlow) -> ChecksSummary:
     """Check the chosen outputs and write down what was found."""
     started, seed = utc_now(), config.sample.chosen_seed
     config.layouts[0][0].require()
@@ -76,13 +73,11 @@ def _check_all(config: VerifyOutputsConfig) -> ChecksSummary:
         run=config.run,
         preload=PRELOAD,
     )
-    with closing(checks) as ended:
+    with watched.following(check_things(len(chosen))) as told, closing(checks) as ended:
         for check in ended:
             summary.checks.append(check)
-            if check.verdict != "equal":
-                print(check_line(check), file=sys.stderr, flush=True)
+            told(check)
     for layout, is_private in config.layouts:
         if layout.store.is_there():
             write_checks(summary, layout, private=is_private, started=started)
-    create_markdown_artifact(markdown_checks(summary), key="verify-outputs-summary")
     return summary

@@ -211,7 +211,7 @@ def _note(work: MaterializeWork) -> str:
 
 def _can_go_on(work: MaterializeWork) -> bool:
     """Whether what is there is unfinished, and of this state; of a store that is whole nothing tells more."""
-    from ..export.materialize.places import NOTE
+    from ..export.materialize.place import NOTE
 
     try:
         is_same = work.target.store.read(_note(work)) == work.digest.encode()

@@ -15,7 +15,12 @@ from .containers import Container, container_of, prefix_for
 
 
 def open_repository(
-    place: str | os.PathLike[str], urls: Iterable[str] = (), *, create: bool = True
+    place: str | os.PathLike[str],
+    urls: Iterable[str] = (),
+    *,
+    create: bool = True,
+    endpoint: str | None = None,
+    region: str | None = None,
 ) -> icechunk.Repository:
     """Open a repository, or make it, with a container for each place that some files are in.
 
@@ -31,6 +36,9 @@ def open_repository(
         Files that virtual chunks are in, as `IcechunkReport.files` gives them.
     create : bool, optional
         Whether to make a repository where there is none.
+    endpoint, region : str, optional
+        Root of the service that an ``s3://`` place is at, and region of its bucket; by default those of the
+        ``AWS_`` variables. Files of virtual chunks go by the variables always.
 
     Raises
     ------
@@ -42,7 +50,7 @@ def open_repository(
     location = canonical(place)
     if Path(location).is_file():
         raise OutputError(f"{location} is a file; an Icechunk repository is a folder")
-    storage = _storage(location)
+    storage = _storage(location, endpoint, region)
     needed = {container.prefix: container for container in map(container_of, urls)}
     try:
         if icechunk.Repository.exists(storage):
@@ -61,8 +69,10 @@ def open_repository(
         raise OutputError(f"the Icechunk repository at {location} cannot be opened: {reason}") from error
 
 
-def repository_exists(place: str | os.PathLike[str]) -> bool:
-    """Tell whether there is a repository at a place.
+def repository_exists(
+    place: str | os.PathLike[str], *, endpoint: str | None = None, region: str | None = None
+) -> bool:
+    """Tell whether there is a repository at a place; arguments as for `open_repository`.
 
     Raises
     ------
@@ -73,7 +83,7 @@ def repository_exists(place: str | os.PathLike[str]) -> bool:
     """
     location = canonical(place)
     try:
-        return icechunk.Repository.exists(_storage(location))
+        return icechunk.Repository.exists(_storage(location, endpoint, region))
     except icechunk.IcechunkError as error:
         reason = str(error).partition("\n")[0]
         raise OutputError(f"cannot look for an Icechunk repository at {location}: {reason}") from error
@@ -99,15 +109,15 @@ def _with(config: icechunk.RepositoryConfig, containers: Iterable[Container]) ->
     return config
 
 
-def _storage(location: str) -> icechunk.Storage:
+def _storage(location: str, endpoint: str | None, region: str | None) -> icechunk.Storage:
     if location.startswith("s3://"):
         bucket, prefix = s3_locations.split(location)
-        endpoint = s3_locations.endpoint()
+        endpoint = endpoint or s3_locations.endpoint()
         is_signed = s3_locations.is_signed(location)
         return icechunk.s3_storage(
             bucket=bucket,
             prefix=prefix.strip("/"),
-            region=os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION"),
+            region=region or os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION"),
             endpoint_url=endpoint,
             allow_http=endpoint is not None and endpoint.startswith("http:"),
             force_path_style=endpoint is not None,

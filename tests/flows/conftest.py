@@ -1,7 +1,11 @@
 """One Prefect server for all tests of flows, and an archive of good and bad files."""
 
+import http.server
+import json
 import os
+import threading
 from pathlib import Path
+from types import SimpleNamespace
 
 import h5py
 import numpy as np
@@ -77,3 +81,25 @@ def write_config(tmp_path, archive):
         return path
 
     return write
+
+
+@pytest.fixture
+def hook():
+    """A server that keeps what it is sent and answers as it is told."""
+    kept = SimpleNamespace(bodies=[], status=200)
+
+    class Receiver(http.server.BaseHTTPRequestHandler):
+        def do_POST(self):
+            kept.bodies.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
+            self.send_response(kept.status)
+            self.send_header("Location", "/elsewhere")
+            self.end_headers()
+
+        def log_message(self, *_):
+            pass
+
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Receiver) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        kept.url = f"http://127.0.0.1:{server.server_port}/hooks-T0/B0/verysecret"
+        yield kept
+        server.shutdown()

@@ -236,14 +236,6 @@ def test_a_run_as_json_lines(prefect_server, write_config, tmp_path, capsys):
     assert end["report"] == str(tmp_path / "out" / "report.html")
 
 
-def test_flows_that_write_no_json_lines_say_so(tmp_path, capsys):
-    config = tmp_path / "verify.yaml"
-    config.write_text(f"flow: verify_outputs\noutput: {tmp_path}\n")
-    assert run_config(str(config), as_json_lines=True) == 1
-    (line,) = map(json.loads, capsys.readouterr().out.splitlines())
-    assert line["message"] == "JSON lines are written for flows that index; verify_outputs writes none"
-
-
 def test_what_makes_a_run_impossible_is_a_json_line_too(write_config, capsys):
     assert run_config(str(write_config()), changes=["run.zzz=1"], as_json_lines=True) == 1
     printed = capsys.readouterr()

@@ -1,9 +1,7 @@
 """Who is told how a run ended, by a real server on loopback and a real block of Prefect."""
 
-import http.server
 import json
 import signal
-import threading
 from types import SimpleNamespace
 
 import pytest
@@ -14,33 +12,13 @@ from flows.notify import Notifier
 from flows.notify_section import NotifySection
 from flows.stop_run import _clear_up
 from flows.untold import UntoldFailures
+from flows.watched_run import WatchedRun
 from shadowzarr.catalog.index_run import index_dandisets, output_session
 from shadowzarr.catalog.lock import output_lock
 from shadowzarr.errors import UsageError
 
 SECRET = "hooks-T0/B0/verysecret"
-
-
-@pytest.fixture
-def hook():
-    """A server that keeps what it is sent and answers as it is told."""
-    kept = SimpleNamespace(bodies=[], status=200)
-
-    class Receiver(http.server.BaseHTTPRequestHandler):
-        def do_POST(self):
-            kept.bodies.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
-            self.send_response(kept.status)
-            self.send_header("Location", "/elsewhere")
-            self.end_headers()
-
-        def log_message(self, *_):
-            pass
-
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Receiver) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        kept.url = f"http://127.0.0.1:{server.server_port}/{SECRET}"
-        yield kept
-        server.shutdown()
+"""In the URL of the fixture `hook`."""
 
 
 def notifier(**values) -> Notifier:
@@ -181,15 +159,11 @@ def test_a_run_that_breaks_off_or_is_stopped_is_told(hook):
 
 @pytest.mark.parametrize(("by_hand", "told"), [(True, 0), (False, 1)])
 def test_a_stop_by_a_signal_is_told_but_not_to_who_pressed_the_key(hook, by_hand, told):
-    begun = SimpleNamespace(
-        hush=lambda: None,
-        workshop=None,
-        request=SimpleNamespace(layouts=[]),
-        report_stop=lambda reason: None,
-        notifier=notifier(webhook=hook.url),
-        has_prefect_server=False,
+    _clear_up(
+        WatchedRun(notifier=notifier(webhook=hook.url)),
+        f"stopped by {signal.Signals.SIGTERM.name}",
+        by_hand=by_hand,
     )
-    _clear_up(begun, f"stopped by {signal.Signals.SIGTERM.name}", by_hand=by_hand)
     assert [body["text"] for body in hook.bodies] == [
         "shadowzarr index_dandisets: stopped by SIGTERM."
     ] * told

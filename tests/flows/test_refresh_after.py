@@ -1,6 +1,7 @@
 """The section icechunk: of a flow that indexes, in runs that find nothing to index and need no Prefect."""
 
 import json
+import os
 
 import pytest
 
@@ -35,3 +36,23 @@ def test_repositories_are_refreshed_at_the_end_of_a_run(write_config, tmp_path, 
     printed = capsys.readouterr()
     assert "exit code 1: 1 dandiset whose Icechunk repository failed" in printed.out
     assert "could not be refreshed: " in json.dumps((tmp_path / "out" / "report.html").read_text())
+
+
+def test_repositories_in_the_bucket_of_the_output_at_its_service(
+    write_config, object_store, tmp_path, capsys, monkeypatch
+):
+    from shadowzarr.icechunk import open_repository
+    from shadowzarr.icechunk.asset_groups import held_assets
+
+    endpoint = os.environ["AWS_ENDPOINT_URL"]
+    monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:9")  # the configuration names another service
+    config = write_config("icechunk: {}\n")
+    place = f"{{folder: 's3://sources/out', endpoint: '{endpoint}', work_folder: '{tmp_path / 'work'}'}}"
+    changes = ["dandisets.0.include=[sub-1/*]", f"output={place}"]
+    index_dandisets(load_config(config, changes=changes).request)
+    sets = [word for change in changes for word in ("--set", change)]
+    for expected in ("1 added, 1 asset in all", "nothing changed, 1 asset in all"):
+        assert main(["run", str(config), *sets]) == 0
+        assert f"Icechunk: 000001 draft  {expected}" in capsys.readouterr().err
+    repo = open_repository("s3://sources/out/icechunk/000001", create=False, endpoint=endpoint)
+    assert set(held_assets(repo.readonly_session("main"))) == {"sub-1/1.nwb"}

@@ -6,6 +6,7 @@ repository held at its place goes all the same, since it is not what the archive
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import dataclass, field
 
 import icechunk
@@ -79,14 +80,15 @@ class SessionWriter:
         What is held stays when it is of the right bytes and only its references were to be others.
         """
         is_right = write.cause in ("other references", "forced")
-        try:
-            plan = self._plan(write.wanted, prefixes)
-        except _UNUSABLE as error:
-            return self._leave_out(write, error, stays=is_right)
-        try:
-            write_plan(plan, session, group=write.group, replace=True, is_checked=True)
-        except _UNUSABLE as error:
-            return self._leave_out(write, error, stays=False)
+        with contextlib.ExitStack() as reading:  # chunk indexes are read while the plan is written
+            try:
+                plan = self._plan(write.wanted, prefixes, reading)
+            except _UNUSABLE as error:
+                return self._leave_out(write, error, stays=is_right)
+            try:
+                write_plan(plan, session, group=write.group, replace=True, is_checked=True)
+            except _UNUSABLE as error:
+                return self._leave_out(write, error, stays=False)
         return True
 
     def _leave_out(self, write: GroupWrite, error: ShadowzarrError, *, stays: bool) -> bool:
@@ -100,9 +102,13 @@ class SessionWriter:
             self.change.removed[write.group] = path
         return False
 
-    def _plan(self, wanted: WantedAsset, prefixes: list[str]) -> Plan:
+    def _plan(self, wanted: WantedAsset, prefixes: list[str], reading: contextlib.ExitStack) -> Plan:
         record = _usable_record(self.public, wanted)
-        rfs = load_rfs(self.public.store.location(str(record.references)))
+        try:
+            references = reading.enter_context(self.public.store.local_copy(str(record.references)))
+        except FileNotFoundError as error:
+            raise InvalidReferencesError("its references are gone; index it again") from error
+        rfs = load_rfs(references)
         source = canonical(record.url)
         found = (rfs.get("sources") or {}).get(source)
         etag = (found.get("etag") if found is not None else None) or ""

@@ -75,9 +75,9 @@ def open_existing(request: RefreshRequest, dandiset: str) -> icechunk.Repository
         When it cannot be opened.
     """
     place = request.repository(dandiset)
-    if not repository_exists(place):
+    if not _exists(request, place):
         return None
-    repo = open_repository(place, create=False)
+    repo = _open(request, place, create=False)
     _check_owner(repo, request, dandiset)
     return repo
 
@@ -86,9 +86,9 @@ def open_or_make(request: RefreshRequest, dandiset: str, urls: Iterable[str]) ->
     """Open a dandiset's repository, or make it, with containers for some files; errors as above."""
     place = request.repository(dandiset)
     needed = sorted({chunk_url(url) for url in urls})
-    if not repository_exists(place):
+    if not _exists(request, place):
         _make(request, dandiset, needed)
-    repo = open_repository(place, needed)
+    repo = _open(request, place, needed)
     _check_owner(repo, request, dandiset)
     with named_errors(place):
         if request.branch not in repo.list_branches():
@@ -105,7 +105,7 @@ def _make(request: RefreshRequest, dandiset: str, urls: list[str]) -> None:
     """Make a repository; a local one elsewhere first, since one that is half made can never be opened."""
     place, folder = request.repository(dandiset), request.folder
     if folder is None:
-        open_repository(place, urls)
+        _open(request, place, urls)
         return
     made, final = folder / WORKINGS / f"new-{uuid.uuid4().hex}", Path(place)
     try:
@@ -118,6 +118,16 @@ def _make(request: RefreshRequest, dandiset: str, urls: list[str]) -> None:
         if isinstance(error, OutputError):
             raise
         raise OutputError(f"cannot make {final}: {error.strerror or error}") from error
+
+
+def _exists(request: RefreshRequest, place: str) -> bool:
+    return repository_exists(place, endpoint=request.endpoint, region=request.region)
+
+
+def _open(
+    request: RefreshRequest, place: str, urls: Iterable[str] = (), *, create: bool = True
+) -> icechunk.Repository:
+    return open_repository(place, urls, create=create, endpoint=request.endpoint, region=request.region)
 
 
 def _clear(folder: Path) -> None:

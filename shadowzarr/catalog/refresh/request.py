@@ -45,6 +45,8 @@ class RefreshRequest:
         Whether data of arrays that cannot be virtual are copied into the repository.
     force : bool
         Whether all groups are written anew.
+    endpoint, region : str, optional
+        Service of an ``s3://`` place, and region of its bucket; those of the ``AWS_`` variables by default.
     """
 
     archive: ArchiveAddress
@@ -57,6 +59,8 @@ class RefreshRequest:
     grace_days: float = 1.0
     copy_selections: bool = False
     force: bool = False
+    endpoint: str | None = None
+    region: str | None = None
 
     def repository(self, dandiset: str) -> str:
         """The place of a dandiset's repository."""

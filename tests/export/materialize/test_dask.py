@@ -10,7 +10,7 @@ from materialized import chunk_files, differences
 
 from shadowzarr import generate_rfs, materialize
 from shadowzarr.errors import SourceChangedError, UsageError
-from shadowzarr.export.materialize import run
+from shadowzarr.export.materialize import write_plan
 from shadowzarr.export.materialize.jobs import run_in_dask
 
 distributed = pytest.importorskip("distributed")
@@ -40,7 +40,9 @@ def test_values(client, tmp_path, monkeypatch):
         file.create_dataset("data", data=data, chunks=(1500, 24))
         file.create_dataset("copied", data=data[:, 0], chunks=(60,))
         file["name"] = "text"
-    monkeypatch.setattr(run, "run_in_dask", lambda *given: (parts.extend(given[3]), run_in_dask(*given))[1])
+    monkeypatch.setattr(
+        write_plan, "run_in_dask", lambda *given: (parts.extend(given[3]), run_in_dask(*given))[1]
+    )
     rfs, out = generate_rfs(path), tmp_path / "out"
     report = materialize(rfs, out, layout=cut, client=client, max_memory=2**20, progress=heard.append)
     assert differences(rfs, open_group(out)) == []

@@ -11,7 +11,7 @@ import pytest
 from shadowzarr import generate_rfs, write_rfs
 from shadowzarr.export.materialize import LAYOUTS
 from shadowzarr.export.materialize.layouts import ARGUMENTS
-from shadowzarr.export.materialize.places import NOTE
+from shadowzarr.export.materialize.place import NOTE
 from shadowzarr.refs.extension import NAME, TRAVELLING
 
 ROOT = Path(__file__).resolve().parents[3]

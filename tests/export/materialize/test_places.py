@@ -18,7 +18,9 @@ from shadowzarr import generate_rfs, materialize, write_rfs
 from shadowzarr.access.http_client import RetryPolicy
 from shadowzarr.access.range_reader import DefaultReader
 from shadowzarr.errors import OutputBusyError, OutputError, ReadError, SourceChangedError, UsageError
-from shadowzarr.export.materialize.places import NOTE, FolderPlace, StorePlace
+from shadowzarr.export.materialize.folder_place import FolderPlace
+from shadowzarr.export.materialize.place import NOTE
+from shadowzarr.export.materialize.store_place import StorePlace
 from shadowzarr.testing import RangeServer
 
 CUT = {"chunks": (250, 5)}
