@@ -27,7 +27,10 @@ export class Nodes {
 
   /** An array with its values in the file. */
   array(path: string, values: Numbers, shape: number[], chunks: number[], attributes: object = {}): this {
-    const metadata = { data_type: TYPES[values.constructor.name], codecs: [{ name: "bytes", configuration: { endian: "little" } }] };
+    const metadata = {
+      data_type: TYPES[values.constructor.name],
+      codecs: [{ name: "bytes", configuration: { endian: "little" } }],
+    };
     this.refs[`${path}/zarr.json`] = array(shape, chunks, { ...metadata, fill_value: 0, attributes });
     const Kind = values.constructor as new (length: number) => Numbers;
     const grid = shape.map((extent, axis) => Math.ceil(extent / chunks[axis]!));

@@ -82,19 +82,30 @@ test("what is larger than the budget is sampled, and said to be", async () => {
   assert.deepEqual(
     traces.unread.map(({ from, to }) => [from, to].map((time) => Math.round(100 * time))),
     [
-      [299, 500],
-      [599, 800],
-      [899, 1200],
+      [299, 600],
+      [699, 1000],
+      [1099, 1200],
     ],
   );
   assert.deepEqual([traces.rows, traces.rowsRead], [[0, 1000], 300]);
   assert.ok(traces.x.length <= 2 * 50 + 2);
   const stretch = (first: number) => Array.from({ length: 100 }, (_, i) => DATA[4 * (first + i)]! * 0.5 + 1);
   const drawn = traces.lines[0]!.filter((value) => value !== null);
-  const all = [0, 300, 600].flatMap(stretch);
+  const all = [0, 400, 800].flatMap(stretch);
   assert.equal(Math.min(...drawn), Math.min(...all));
   assert.equal(Math.max(...drawn), Math.max(...all));
   assert.equal(traces.lines[0]!.filter((value) => value === null).length, 2);
+  server.requests.length = 0;
+  const moved = await readTraces(series, { ...window, from: 2.5, to: 11.5 });
+  assert.deepEqual([moved.stretches, server.requests.length], [[3, 10], 0]);
+  const few = await readTraces(series, { ...window, from: 3.5, to: 5.5, budget: 1 });
+  assert.deepEqual(
+    [few.stretches, few.rows],
+    [
+      [1, 3],
+      [149, 351],
+    ],
+  );
   const whole = await readTraces(series, { ...window, budget: 10 * 400 });
   assert.deepEqual([whole.stretches, whole.isRaw, whole.x.length, whole.unread], [[10, 10], false, 100, []]);
 });
@@ -118,7 +129,12 @@ test("timestamps are searched, not read whole", async () => {
     .group("s", { _LINKS: [{ name: "timestamps", source: ".", path: "/t/times" }] })
     .group("t")
     .array("t/times", times, [10_000], [100])
-    .array("s/data", Float64Array.from(times, (_, i) => i), [10_000], [100]);
+    .array(
+      "s/data",
+      Float64Array.from(times, (_, i) => i),
+      [10_000],
+      [100],
+    );
   const series = await openSeries(read(nodes), "s");
   assert.deepEqual([series.axis.first, series.axis.last], [0, times[9999]]);
   assert.equal(server.requests.length, 2);
@@ -126,7 +142,10 @@ test("timestamps are searched, not read whole", async () => {
   const rows = [...times.keys()].filter((i) => times[i]! >= 230 && times[i]! < 231);
   assert.deepEqual(traces.rows, [rows[0]! - 1, rows.at(-1)! + 2]);
   assert.deepEqual(traces.x, [...times.slice(...traces.rows)]);
-  assert.deepEqual(traces.lines[0], traces.x.map((_, i) => traces.rows[0] + i));
+  assert.deepEqual(
+    traces.lines[0],
+    traces.x.map((_, i) => traces.rows[0] + i),
+  );
   assert.ok(server.requests.length <= 14, `${server.requests.length} requests`);
 });
 
@@ -135,7 +154,12 @@ test("timestamps that go back are an error that says where; those that are none 
     new Nodes()
       .group("s")
       .array("s/timestamps", times, [times.length], [4])
-      .array("s/data", Float64Array.from(times, (_, i) => i), [times.length], [4]);
+      .array(
+        "s/data",
+        Float64Array.from(times, (_, i) => i),
+        [times.length],
+        [4],
+      );
   const back = await openSeries(read(nodes(Float64Array.of(0, 1, 2, 3, 2.5, 5, 6, 7))), "s");
   const window = { ...ALL, from: 0, to: 8, channels: [0] };
   await assert.rejects(readTraces(back, window), (error) => error instanceof UnsortedError && error.row === 4);
@@ -148,7 +172,9 @@ test("timestamps that go back are an error that says where; those that are none 
 
 test("spikes of a window are read from the chunks around it", async () => {
   const counts = [400, 0, 1000, 600];
-  const times = Float64Array.from(counts.flatMap((count) => Array.from({ length: count }, (_, i) => (i * 100) / count)));
+  const times = Float64Array.from(
+    counts.flatMap((count) => Array.from({ length: count }, (_, i) => (i * 100) / count)),
+  );
   const ends = Int32Array.from(counts, (_, i) => counts.slice(0, i + 1).reduce((a, b) => a + b, 0));
   const nodes = new Nodes()
     .group("units", { colnames: ["spike_times"], neurodata_type: "Units" })
@@ -175,7 +201,10 @@ test("spikes in no order are found all the same", async () => {
     .array("units/spike_times_index", Uint8Array.of(3, 5), [2], [2]);
   const units = await openUnits(read(nodes), "units");
   const spikes = await readSpikes(units, [0, 1], { from: 2, to: 4 });
-  assert.deepEqual(spikes.times.map((own) => [...own]), [[3], [2, 4]]);
+  assert.deepEqual(
+    spikes.times.map((own) => [...own]),
+    [[3], [2, 4]],
+  );
   assert.deepEqual(spikes.unsorted, [0]);
   const wrong = new Nodes()
     .group("units")
@@ -222,7 +251,11 @@ test("rows of a table, with whatever columns it has", async () => {
     { name: "idx_start", data_type: "int32" },
     { name: "count", data_type: "int32" },
   ];
-  const struct = { data_type: { name: "struct", configuration: { fields } }, codecs: [{ name: "bytes", configuration: { endian: "little" } }], fill_value: null };
+  const struct = {
+    data_type: { name: "struct", configuration: { fields } },
+    codecs: [{ name: "bytes", configuration: { endian: "little" } }],
+    fill_value: null,
+  };
   const nodes = new Nodes()
     .group("t", { colnames: ["n", "kind", "group", "deep", "region", "parts", "mean", "gone"] })
     .array("t/id", BigInt64Array.of(0n, 1n, 2n), [3], [3])
@@ -230,13 +263,25 @@ test("rows of a table, with whatever columns it has", async () => {
     .array("t/kind", Uint8Array.of(1, 0, 1), [3], [3], { elements: { _REFERENCE: { source: ".", path: "/t/names" } } })
     .text("t/names", ["good", "<b>bad</b>"])
     .text("t/group", ["/a", "", "/b"], { _DTYPE: "object_reference" })
-    .array("t/deep", Int32Array.from({ length: 20 }, (_, i) => i), [20], [4])
+    .array(
+      "t/deep",
+      Int32Array.from({ length: 20 }, (_, i) => i),
+      [20],
+      [4],
+    )
     .array("t/deep_index", Uint8Array.of(2, 12, 12, 20), [4], [4])
     .array("t/deep_index_index", Uint8Array.of(1, 3, 4), [3], [3])
-    .array("t/region", Int32Array.of(5, 6, 7), [3], [3], { table: { _REFERENCE: { source: ".", path: "/general/electrodes" } } })
+    .array("t/region", Int32Array.of(5, 6, 7), [3], [3], {
+      table: { _REFERENCE: { source: ".", path: "/general/electrodes" } },
+    })
     .array("t/region_index", Uint8Array.of(0, 2, 3), [3], [3])
     .inline("t/parts", struct, 3, new Uint8Array(Int32Array.of(1, 2, 3, 4, 5, 6).buffer))
-    .array("t/mean", Float32Array.from({ length: 24 }, (_, i) => i), [3, 4, 2], [1, 4, 2]);
+    .array(
+      "t/mean",
+      Float32Array.from({ length: 24 }, (_, i) => i),
+      [3, 4, 2],
+      [1, 4, 2],
+    );
   const table = await openTable(read(nodes), "t");
   assert.equal(table.rows, 3);
   server.requests.length = 0;
@@ -306,7 +351,10 @@ test("requests and bytes are counted as they come", async () => {
 });
 
 test("problems are told with what to do", async () => {
-  const codecs = [{ name: "bytes", configuration: { endian: "little" } }, { name: "other_codec", configuration: {} }];
+  const codecs = [
+    { name: "bytes", configuration: { endian: "little" } },
+    { name: "other_codec", configuration: {} },
+  ];
   const nodes = new Nodes().inline("a", { data_type: "uint8", codecs, fill_value: 0 }, 1, Uint8Array.of(1));
   const array = await read(nodes).open("a");
   const error: unknown = await array.chunk([0]).catch((error: unknown) => error);

@@ -6,7 +6,7 @@ import { test } from "node:test";
 import { chunksOf, copyOverlap } from "../viewer/boxes.js";
 import { list, oneOf, plain, reference, region, rowOf, shortened } from "../viewer/cells.js";
 import { channelsText, movedChannels, parseChannels } from "../viewer/channels.js";
-import { columnOf, Envelope, spread } from "../viewer/envelope.js";
+import { columnOf, Envelope } from "../viewer/envelope.js";
 import { elementAt, pixelsOf, rangeOf, screenSize, stackAxes, type Frame } from "../viewer/imageData.js";
 import { firstAtLeast, nextAfter, UnsortedError } from "../viewer/search.js";
 import { overlaid, stacked } from "../viewer/stacking.js";
@@ -144,13 +144,10 @@ test("stretches are not joined, and columns without samples are passed over", ()
   }
   assert.deepEqual(envelope.points().lines, [[1, 1, 2, 2, 3, 3, null, 1, 1, 2, 2, 3, 3]]);
   const { x } = envelope.points();
-  assert.deepEqual(x, x.toSorted((a, b) => a - b));
-});
-
-test("places are spread over all there are", () => {
-  assert.deepEqual(spread(10, 3), [0, 3, 6]);
-  assert.deepEqual(spread(3, 5), [0, 1, 2]);
-  assert.deepEqual(spread(0, 5), []);
+  assert.deepEqual(
+    x,
+    x.toSorted((a, b) => a - b),
+  );
 });
 
 test("a regular axis has the rows that its times say", async () => {

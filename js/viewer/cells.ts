@@ -15,7 +15,8 @@ export type Format = (value: unknown) => string;
 export const plain: Format = (value) => {
   if (typeof value === "number") return shortNumber(value, 9);
   if (typeof value === "string") return shortened(value);
-  if (value instanceof Uint8Array) return shortened(`0x${Array.from(value, (byte) => byte.toString(16).padStart(2, "0")).join("")}`);
+  if (value instanceof Uint8Array)
+    return shortened(`0x${Array.from(value, (byte) => byte.toString(16).padStart(2, "0")).join("")}`);
   if (Array.isArray(value)) return `[${value.map(plain).join(", ")}]`;
   if (isObject(value)) {
     const fields = Object.entries(value).map(([name, item]) => `${name}: ${plain(item)}`);
@@ -46,7 +47,9 @@ export const region: Format = (value) => {
   if (value === "") return "none";
   try {
     const found: unknown = JSON.parse(String(value));
-    const { path, region: part } = (isObject(found) ? (found["_REFERENCE"] ?? found) : {}) as { [key: string]: unknown };
+    const { path, region: part } = (isObject(found) ? (found["_REFERENCE"] ?? found) : {}) as {
+      [key: string]: unknown;
+    };
     const selection = isObject(part) ? part["selection"] : undefined;
     if (typeof path === "string") return shortened(`${path} ${JSON.stringify(selection ?? "")}`);
   } catch {

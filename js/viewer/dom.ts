@@ -43,7 +43,11 @@ export function menu(choices: Record<string, string>, onChange: (value: string) 
 }
 
 /** A table with a caption, a row of heads and rows of cells. */
-export function table(caption: string, heads: readonly string[], rows: readonly (readonly string[])[]): HTMLTableElement {
+export function table(
+  caption: string,
+  heads: readonly string[],
+  rows: readonly (readonly string[])[],
+): HTMLTableElement {
   const head = make("tr", {}, ...heads.map((text) => make("th", { scope: "col" }, text)));
   const body = rows.map(([first, ...cells]) =>
     make("tr", {}, make("th", { scope: "row" }, first ?? ""), ...cells.map((text) => make("td", {}, text))),

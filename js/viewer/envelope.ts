@@ -109,9 +109,3 @@ export class Envelope {
     return points;
   }
 }
-
-/** About evenly spread places among `count`, the first among them. */
-export function spread(count: number, wanted: number): number[] {
-  if (wanted >= count) return Array.from({ length: count }, (_, i) => i);
-  return Array.from({ length: wanted }, (_, i) => Math.floor((i * count) / wanted));
-}

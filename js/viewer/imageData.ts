@@ -69,7 +69,8 @@ export async function openStack(reader: ArrayReader, path: string, signal?: Abor
   const shape = place === undefined ? undefined : shapeOf(store, place);
   if (place === undefined || shape === undefined) throw new Error(`/${path} has no images`);
   if (shape.includes(0)) {
-    const outside = childOf(store, path, "external_file") === undefined ? "" : "; they are in other files (external_file)";
+    const outside =
+      childOf(store, path, "external_file") === undefined ? "" : "; they are in other files (external_file)";
     throw new Error(`/${path} has no images in this file${outside}`);
   }
   const type = textAttribute(store.attributes(path), "neurodata_type") ?? "";

@@ -65,7 +65,11 @@ class ImagesView {
     private readonly options: MountOptions,
     private readonly stack: Stack,
   ) {
-    this.#loading = new Loading(options.traffic, options.signal);
+    this.#loading = new Loading(options.traffic, options.signal, () => {
+      this.drawn = this.#frame = undefined;
+      this.#canvas.getContext("2d")!.clearRect(0, 0, this.#canvas.width, this.#canvas.height);
+      this.#readout.textContent = "";
+    });
     this.#listen();
     container.replaceChildren(
       this.#about,
@@ -106,7 +110,8 @@ class ImagesView {
     const at = time === undefined ? "" : `, ${shortNumber(time, 9)} ${axis!.unit}`;
     const place = axes.hasFrames ? `Frame ${number} (of 0-${axes.frames - 1})${at}` : "Image";
     const depth = axes.hasPlanes ? `, plane ${plane} (of 0-${axes.planes - 1})` : "";
-    const stored = range === undefined ? "no numbers" : `stored values ${shortNumber(range[0])} to ${shortNumber(range[1])}`;
+    const stored =
+      range === undefined ? "no numbers" : `stored values ${shortNumber(range[0])} to ${shortNumber(range[1])}`;
     const text = `${place}${depth}: ${stored}.`;
     this.#loading.say(text);
     this.#canvas.setAttribute("aria-label", `${this.options.path}. ${text} Arrow keys move over its pixels.`);
@@ -161,7 +166,7 @@ class ImagesView {
     ];
     return make(
       "div",
-      { class: "viewer-tools", role: "toolbar", "aria-label": "Frame and contrast" },
+      { class: "viewer-tools", role: "group", "aria-label": "Frame and contrast" },
       ...(axes.hasFrames ? frames : []),
       ...(axes.hasPlanes ? [labelled("Plane", this.#plane)] : []),
       labelled("Contrast", contrast),
@@ -186,7 +191,10 @@ class ImagesView {
     this.#canvas.addEventListener("pointermove", (event) => {
       const { width, height } = this.#canvas;
       const { clientWidth, clientHeight } = this.#canvas;
-      this.#point(Math.floor((event.offsetX / clientWidth) * width), Math.floor((event.offsetY / clientHeight) * height));
+      this.#point(
+        Math.floor((event.offsetX / clientWidth) * width),
+        Math.floor((event.offsetY / clientHeight) * height),
+      );
     });
     this.#canvas.addEventListener("keydown", (event) => {
       const steps: Record<string, [number, number]> = {
@@ -216,7 +224,9 @@ class ImagesView {
     if (this.#frame === undefined || this.#marker.hidden) return;
     const [x, y] = this.#pixel;
     const at = elementAt(this.#frame, x, y, this.#first);
-    const values = Array.from({ length: this.#frame.colours }, (_, i) => shortNumber(Number(this.#frame!.values[at + i])));
+    const values = Array.from({ length: this.#frame.colours }, (_, i) =>
+      shortNumber(Number(this.#frame!.values[at + i])),
+    );
     this.#readout.textContent = `Pixel ${x} across, ${y} down: ${values.join(", ")}`;
   }
 

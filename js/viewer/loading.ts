@@ -22,9 +22,11 @@ export class Loading {
   #last: { sums: Sums; seconds: number } | undefined;
   #current: AbortController | undefined;
 
+  /** @param clear - Takes away what is drawn, so that it is not taken for what could not be read. */
   constructor(
     private readonly traffic: Traffic,
     private readonly signal: AbortSignal,
+    private readonly clear: () => void,
   ) {
     this.#start = this.#before = traffic.now();
     this.element.append(this.#problem, this.#status, this.#traffic);
@@ -60,6 +62,7 @@ export class Loading {
       if (signal.aborted) return;
       this.#problem.textContent = problemText(error);
       this.#problem.hidden = false;
+      this.clear();
       this.say("Nothing is shown.");
     }
     if (signal.aborted) return;

@@ -37,8 +37,17 @@ class RasterView {
   readonly #chart: TimeChart;
   readonly #about = make("p", { class: "viewer-about" });
   readonly #values = make("div", { class: "viewer-values" });
-  readonly #details = make("details", { toggle: () => this.#showValues() }, make("summary", {}, "Spikes as a table"), this.#values);
-  readonly #choice = make("input", { type: "text", autocomplete: "off", change: () => void this.choose(this.#choice.value) });
+  readonly #details = make(
+    "details",
+    { toggle: () => this.#showValues() },
+    make("summary", {}, "Spikes as a table"),
+    this.#values,
+  );
+  readonly #choice = make("input", {
+    type: "text",
+    autocomplete: "off",
+    change: () => void this.choose(this.#choice.value),
+  });
   readonly #refusal = make("span", { class: "viewer-refusal", role: "alert" });
   readonly #large = make("div", { hidden: true });
   #chosen: number[] = [];
@@ -54,7 +63,11 @@ class RasterView {
     const count = units.ends.length;
     this.firstChoice = channelsText(Array.from({ length: Math.min(FIRST_UNITS, count) }, (_, i) => i));
     this.#about.textContent = `${count} units, ${units.ends.at(-1)} spikes.`;
-    this.#loading = new Loading(options.traffic, options.signal);
+    this.#loading = new Loading(options.traffic, options.signal, () => {
+      this.drawn = undefined;
+      this.#chart.clear();
+      this.#values.replaceChildren();
+    });
     this.#chart = new TimeChart({
       title: `Spike times of ${options.path}`,
       unit: "s",
@@ -141,7 +154,7 @@ class RasterView {
     const move = (direction: 1 | -1) => void this.choose(channelsText(movedChannels(this.#chosen, count, direction)));
     return make(
       "div",
-      { class: "viewer-tools", role: "toolbar", "aria-label": "Units" },
+      { class: "viewer-tools", role: "group", "aria-label": "Units" },
       labelled(`Rows of units (of 0-${count - 1})`, this.#choice),
       button("Previous", () => move(-1)),
       button("Next", () => move(1)),

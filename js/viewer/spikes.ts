@@ -111,7 +111,10 @@ async function sortedSpikes({ times, ends }: Units, unit: number, span: Span, si
     read: (start, stop, signal) => times.numbers(start, stop, signal),
   };
   const first = await firstAtLeast(numbers, span.from, { signal });
-  const beyond = await firstAtLeast(numbers, nextAfter(span.to), { expected: (first - start) / (stop - start), signal });
+  const beyond = await firstAtLeast(numbers, nextAfter(span.to), {
+    expected: (first - start) / (stop - start),
+    signal,
+  });
   const found = await times.numbers(first, beyond, signal);
   checkAscending(found, first);
   return found;

@@ -40,7 +40,10 @@ export function stacked(lines: readonly (readonly (number | null)[])[], factor: 
 }
 
 /** Lines over each other, at their own values. */
-export function overlaid(lines: readonly (readonly (number | null)[])[], factor: number): { lines: (number | null)[][]; y: Span } {
+export function overlaid(
+  lines: readonly (readonly (number | null)[])[],
+  factor: number,
+): { lines: (number | null)[][]; y: Span } {
   const drawn = lines.map((line) => line.map((value) => (value === null ? null : value * factor)));
   const extents = drawn.map(extentOf).filter((extent) => extent !== undefined);
   const from = Math.min(...extents.map(({ from }) => from));

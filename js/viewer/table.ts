@@ -36,7 +36,10 @@ class TableView {
     private readonly options: MountOptions,
     private readonly table: Table,
   ) {
-    this.#loading = new Loading(options.traffic, options.signal);
+    this.#loading = new Loading(options.traffic, options.signal, () => {
+      this.drawn = undefined;
+      this.#rows.replaceChildren();
+    });
     const { rows, columns } = table;
     const go = (by: number) => this.#go(this.#first.valueAsNumber + by * this.#page);
     this.#first.max = String(Math.max(0, rows - 1));
@@ -49,7 +52,7 @@ class TableView {
       make("p", { class: "viewer-about" }, `${rows} rows, ${columns.length} columns.`),
       make(
         "div",
-        { class: "viewer-tools", role: "toolbar", "aria-label": "Rows" },
+        { class: "viewer-tools", role: "group", "aria-label": "Rows" },
         button("Previous", () => go(-1)),
         button("Next", () => go(1)),
         labelled("From row", this.#first),

@@ -100,7 +100,9 @@ async function items(
   signal?: AbortSignal,
 ): Promise<string[]> {
   const inner = array.shape.slice(1);
-  const shown = inner.map((extent, axis) => (axis === inner.length - 1 ? Math.min(extent, LISTED) : Math.min(extent, 1)));
+  const shown = inner.map((extent, axis) =>
+    axis === inner.length - 1 ? Math.min(extent, LISTED) : Math.min(extent, 1),
+  );
   const values = await array.box({ start: [first, ...inner.map(() => 0)], stop: [last, ...shown] }, signal);
   if (inner.length === 0) return Array.from(values, format);
   const size = shown.reduce((a, b) => a * b, 1);
@@ -135,4 +137,3 @@ async function raggedCells(
     }),
   );
 }
-

@@ -101,7 +101,8 @@ async function stampedAxis(stamps: ChunkedArray, samples: number, signal?: Abort
     last,
     rate: undefined,
     unit: "s",
-    note: length < samples ? `Only ${length} of ${samples} samples have timestamps; the others are not shown.` : undefined,
+    note:
+      length < samples ? `Only ${length} of ${samples} samples have timestamps; the others are not shown.` : undefined,
     rows: async (from, to, signal) => {
       const start = await place(from, signal);
       const beyond = await place(to, signal);

@@ -51,7 +51,8 @@ export class TimeChart {
 
   constructor(private readonly options: ChartOptions) {
     this.#span = options.span;
-    const keys = "Arrow keys move, plus and minus zoom, Home and End go to the ends, comma and full stop move the cursor";
+    const keys =
+      "Arrow keys move, plus and minus zoom, Home and End go to the ends, comma and full stop move the cursor";
     this.#plot = make("div", {
       class: "viewer-plot",
       role: "group",
@@ -88,10 +89,17 @@ export class TimeChart {
   /** Draw, in place of what was there. */
   show(picture: Picture): void {
     const isAlike =
-      this.#chart?.data.length === picture.data.length && (this.#picture?.ticks === undefined) === (picture.ticks === undefined);
+      this.#chart?.data.length === picture.data.length &&
+      (this.#picture?.ticks === undefined) === (picture.ticks === undefined);
     this.#picture = picture;
     if (isAlike) this.#chart!.setData(picture.data);
     else this.#draw();
+  }
+
+  /** Take away what is drawn. */
+  clear(): void {
+    this.#chart?.destroy();
+    this.#chart = this.#picture = undefined;
   }
 
   #draw(): void {
@@ -164,7 +172,7 @@ export class TimeChart {
     });
     return make(
       "div",
-      { class: "viewer-tools", role: "toolbar", "aria-label": "Part of the recording" },
+      { class: "viewer-tools", role: "group", "aria-label": "Part of the recording" },
       button("Earlier", () => pan(-0.5)),
       button("Later", () => pan(0.5)),
       button("Zoom in", () => this.#zoom(0.5)),

@@ -1,7 +1,7 @@
 // What traces draw of a series: a window of it and some of its channels → points, from the chunks in the window alone.
 
 import type { ArrayReader, ChunkedArray } from "./chunkedArray.js";
-import { Envelope, spread, type Points } from "./envelope.js";
+import { Envelope, type Points } from "./envelope.js";
 import { UnsortedError } from "./search.js";
 import { timeAxisOf, type TimeAxis } from "./timeAxis.js";
 import { childOf, shapeOf } from "./tree.js";
@@ -87,7 +87,7 @@ export async function readTraces(series: Series, window: TraceWindow, signal?: A
   const chunks = new Set(places.map(({ rest }) => rest.join(","))).size;
   const all = stretchesOf(start, stop, data.chunkShape[0]!);
   const affordable = Math.max(1, Math.floor(window.budget / (data.chunkNbytes * Math.max(1, chunks))));
-  const chosen = spread(all.length, affordable).map((i) => all[i]!);
+  const chosen = all.length > affordable ? sampled(all, data.chunkShape[0]!, affordable) : all;
   const isSampled = chosen.length < all.length;
   const rowsRead = chosen.reduce((sum, { start, stop }) => sum + stop - start, 0);
   const parts = await Promise.all(chosen.map((stretch) => readStretch(series, places, stretch, signal)));
@@ -122,12 +122,22 @@ async function rowsOf(axis: TimeAxis, { from, to }: TraceWindow, signal?: AbortS
 /** Rows cut where chunks are. */
 function stretchesOf(start: number, stop: number, edge: number): Stretch[] {
   const stretches: Stretch[] = [];
-  for (let at = start; at < stop; ) {
+  for (let at = start; at < stop;) {
     const next = Math.min(stop, (Math.floor(at / edge) + 1) * edge);
     stretches.push({ number: stretches.length, start: at, stop: next });
     at = next;
   }
   return stretches;
+}
+
+/**
+ * Some stretches, evenly spread: those in every second chunk of the array, or fourth, eighth, …, so that a window that
+ * was moved or zoomed has those that were read for the one before.
+ */
+function sampled(all: readonly Stretch[], edge: number, wanted: number): Stretch[] {
+  const step = 2 ** Math.ceil(Math.log2(all.length / wanted));
+  const chosen = all.filter(({ start }) => Math.floor(start / edge) % step === 0);
+  return chosen.length > 0 ? chosen : [all[0]!];
 }
 
 function placeOf({ data }: Series, channel: number, line: number): ChannelPlace {

@@ -39,8 +39,17 @@ class TracesView {
   readonly #about = make("p", { class: "viewer-about" });
   readonly #readout = make("output", { class: "viewer-readout" });
   readonly #values = make("div", { class: "viewer-values" });
-  readonly #details = make("details", { toggle: () => this.#showValues() }, make("summary", {}, "Values as a table"), this.#values);
-  readonly #choice = make("input", { type: "text", autocomplete: "off", change: () => this.#choose(this.#choice.value) });
+  readonly #details = make(
+    "details",
+    { toggle: () => this.#showValues() },
+    make("summary", {}, "Values as a table"),
+    this.#values,
+  );
+  readonly #choice = make("input", {
+    type: "text",
+    autocomplete: "off",
+    change: () => this.#choose(this.#choice.value),
+  });
   readonly #refusal = make("span", { class: "viewer-refusal", role: "alert" });
   readonly #large = make("div", { hidden: true });
   #channels: number[];
@@ -56,7 +65,12 @@ class TracesView {
     const { axis, channels } = series;
     this.#channels = Array.from({ length: Math.min(FIRST_CHANNELS, channels) }, (_, i) => i);
     this.#isStacked = channels > 1;
-    this.#loading = new Loading(options.traffic, options.signal);
+    this.#loading = new Loading(options.traffic, options.signal, () => {
+      this.drawn = undefined;
+      this.#chart.clear();
+      this.#readout.textContent = "";
+      this.#values.replaceChildren();
+    });
     this.#chart = new TimeChart({
       title: `Traces of ${options.path}`,
       unit: axis.unit,
@@ -108,7 +122,9 @@ class TracesView {
   #picture(traces: Traces): Picture {
     const { unit } = this.series.scaling;
     const extents = traces.lines.map(extentOf).filter((extent) => extent !== undefined);
-    const heights = extents.map(({ from, to }) => (this.#isStacked ? to - from : Math.max(Math.abs(from), Math.abs(to))));
+    const heights = extents.map(({ from, to }) =>
+      this.#isStacked ? to - from : Math.max(Math.abs(from), Math.abs(to)),
+    );
     this.#display = displayUnit(unit, Math.max(0, ...heights));
     const { factor, unit: shown } = this.#display;
     const series: Picture["series"] = (colours) =>
@@ -148,7 +164,7 @@ class TracesView {
     });
     return make(
       "div",
-      { class: "viewer-tools", role: "toolbar", "aria-label": "Channels" },
+      { class: "viewer-tools", role: "group", "aria-label": "Channels" },
       labelled(`Channels (of 0-${channels - 1})`, this.#choice),
       button("Previous", () => move(-1)),
       button("Next", () => move(1)),
@@ -202,7 +218,9 @@ class TracesView {
       this.#readout.textContent = "";
       return;
     }
-    const values = traces.window.channels.map((channel, i) => `${channel}: ${this.#valueText(traces.lines[i]![index]!)}`);
+    const values = traces.window.channels.map(
+      (channel, i) => `${channel}: ${this.#valueText(traces.lines[i]![index]!)}`,
+    );
     this.#readout.textContent = `At ${shortNumber(traces.x[index], 9)} ${this.series.axis.unit}: ${values.join("; ")}`;
   }
 
@@ -227,7 +245,10 @@ function spansOf({ axis, data }: Series): { limits: Span; span: Span; narrowest:
   const { first, last, length } = axis;
   const step = axis.rate === undefined ? (last - first) / Math.max(1, length - 1) : 1 / axis.rate;
   const limits = last > first ? { from: first, to: last + step } : { from: first - 0.5, to: first + 0.5 };
-  const samples = Math.min(length, Math.max(FIRST_SAMPLES, Math.round(1 / step) || 0, slow(step) ? data.chunkShape[0]! : 0));
+  const samples = Math.min(
+    length,
+    Math.max(FIRST_SAMPLES, Math.round(1 / step) || 0, slow(step) ? data.chunkShape[0]! : 0),
+  );
   const to = Math.min(limits.to, limits.from + samples * step);
   return { limits, span: to > limits.from ? { from: limits.from, to } : limits, narrowest: 4 * step };
 }

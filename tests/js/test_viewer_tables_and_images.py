@@ -19,7 +19,7 @@ from pynwb.base import Images
 from pynwb.image import ImageSeries, RGBImage
 from viewer_pages import View, ViewerPages, viewer_pages
 
-from shadowzarr.testing import RangeServer
+from shadowzarr.testing import Fault, RangeServer
 
 pytestmark = pytest.mark.xdist_group("js")
 
@@ -222,6 +222,37 @@ def test_a_changed_file_is_not_shown(pages, browser):
     text = refused(browser, pages, "changed.nwb", FRAMES)
     assert "SourceChangedError" in text
     assert "has to index it again" in text
+
+
+def test_nothing_is_left_on_the_screen_of_what_cannot_be_read(pages, browser):
+    with browser.new_context() as context:
+        page = context.new_page()
+        view = pages.open(page, "imaging.nwb", FRAMES)
+        assert view.drawn["frame"] == 0
+        pages.files.faults.add(Fault(path="imaging.nwb", status=403, times=1))
+        enter(page, "Number", 100)
+        assert "Cannot be shown." in view.says()
+        canvas = "document.querySelector('canvas').getContext('2d')"
+        assert page.evaluate(f"() => {canvas}.getImageData(0, 0, 9, 9).data.every((value) => value === 0)")
+        enter(page, "Number", 101)
+        assert view.drawn["frame"] == 101
+        assert "Cannot be shown." not in view.says()
+
+
+def test_large_chunks_are_read_on_request_only(pages, page):
+    rfs = json.loads(pages.references("imaging.nwb").read_text())
+    key = f"{FRAMES}/data/zarr.json"
+    metadata = json.loads(rfs["refs"][key])
+    metadata["chunk_grid"]["configuration"]["chunk_shape"] = [2100, 128, 128]
+    rfs["refs"] = {k: v for k, v in rfs["refs"].items() if not k.startswith(f"{FRAMES}/data/c/")}
+    rfs["refs"][key] = json.dumps(metadata)
+    pages.references("large.nwb").write_text(json.dumps(rfs))
+    view = pages.open(page, "large.nwb", FRAMES)
+    assert "The chunks that a frame lies in take up to 68.8 MB." in view.says()
+    assert view.drawn is None
+    page.get_by_role("button", name="Read it").click()
+    assert view.drawn["frame"] == 0
+    assert "take up to" not in view.says()
 
 
 def test_a_codec_that_is_not_there_is_named(pages, page):

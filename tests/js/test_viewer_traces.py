@@ -56,6 +56,9 @@ def _write_scaled(path: Path) -> None:
             rate=1000.0,
         )
     )
+    times = np.arange(3000) / 10
+    times[2500] = 7
+    nwbfile.add_acquisition(pynwb.TimeSeries(name="back", data=times * 2, timestamps=times, unit="m"))
     random = np.random.default_rng(2)
     for unit in range(30):
         spikes = random.uniform(0, 1000, 4000)
@@ -227,6 +230,18 @@ def test_timestamps_and_gaps(pages, page, path, channels):
     assert drawn["x"] == list(times[rows[0] - 1 : rows[-1] + 2])
     nearest = np.array([[np.nan if v is None else v for v in line] for line in drawn["lines"]])
     np.testing.assert_array_equal(nearest.T, values[rows[0] - 1 : rows[-1] + 2])
+
+
+def test_timestamps_that_go_back_are_told_and_not_used(pages, page):
+    view = pages.open(page, "scaled.nwb", "acquisition/back")
+    page.get_by_role("button", name="All").click()
+    text = view.says()
+    assert "Samples are numbered: their timestamps go back at row 2500." in text
+    assert "0 to 3000 samples: " in text
+    drawn = view.drawn
+    values = stored(view, "acquisition/back/data")[:, None]
+    assert drawn["rows"] == [0, 3000]
+    check_columns(drawn, np.arange(3000), values)
 
 
 def test_values_are_read_out_at_a_cursor_that_keys_move(pages, page):

@@ -19,9 +19,8 @@ PAGE = """<!doctype html><html lang="en"><head><meta charset="utf-8">
 <link rel="icon" href="data:,"><link rel="stylesheet" href="viewer.css"><title>viewer</title></head>
 <body><main></main><script type="module" src="page.js"></script></body></html>"""
 
-_DRAWN = (
-    """() => JSON.stringify(viewer.drawn(), (key, value) => ArrayBuffer.isView(value) ? [...value] : value)"""
-)
+_DRAWN = """() =>
+    JSON.stringify(viewer.drawn() ?? null, (_, value) => (ArrayBuffer.isView(value) ? [...value] : value))"""
 _SETTLED = "main:not(:has([aria-busy]))"
 
 
