@@ -7,7 +7,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 EXTRAS := hdf5,tiff,neo,nwb,parquet,virtualizarr,icechunk,s3,pipeline,dandi,neuroconv
 
-.PHONY: env site-assets demo test lint types format constraints clean help docs-tables bench bench-quick bench-env
+.PHONY: env site-assets demo test lint types format constraints clean help docs docs-tables bench bench-quick bench-env
 
 help:
 	@echo "make demo         write sample NWB files, index them from a local archive, open the results"
@@ -15,6 +15,7 @@ help:
 	@echo "make lint types   linters, type checker"
 	@echo "make env          build $(VENV) alone"
 	@echo "make site-assets  build the page of the catalogue, which wheels bring"
+	@echo "make docs         build the documentation site into docs/_build/html, without network, its notebooks run"
 	@echo "make docs-tables  write the tables of docs/hdf5.md, tiff.md and electrophysiology.md anew"
 	@echo "make bench        measure again what docs/performance.md shows, and write it there; half an hour or more"
 	@echo "make bench-quick  the same with small files, to see that it works; writes nothing into docs/"
@@ -54,6 +55,16 @@ test: env
 	@$(MAKE) --no-print-directory site-assets || echo "the page of the catalogue could not be built: tests of it are skipped" >&2
 	$(BIN)/python -m pytest -n 2 --dist loadgroup $(ARGS)
 
+# A warning is an error; links into pages and to their headings are among what is warned of.
+docs: docs/_build/.complete
+	$(BIN)/sphinx-build -q -b html -W --keep-going docs docs/_build/html
+	@echo "docs/_build/html/index.html"
+
+docs/_build/.complete: $(VENV)/.complete
+	$(UV) pip install --quiet --python $(BIN)/python -c constraints.txt --group docs
+	@mkdir -p docs/_build
+	@touch $@
+
 # Tables of docs/hdf5.md, docs/tiff.md and docs/electrophysiology.md, which are what the tests of single features produce.
 docs-tables: env
 	WRITE_DOCS=1 $(BIN)/python -m pytest -q tests/formats/hdf5/test_features.py tests/formats/tiff/test_features.py \
@@ -92,10 +103,10 @@ format: env
 
 constraints: $(UV)
 	$(UV) pip compile --quiet --universal --upgrade --no-header --no-annotate --no-emit-index-url \
-	  --python-version 3.12 $(foreach extra,$(subst $(comma), ,$(EXTRAS)),--extra $(extra)) --group dev --group bench \
+	  --python-version 3.12 $(foreach extra,$(subst $(comma), ,$(EXTRAS)),--extra $(extra)) --group dev --group docs --group bench \
 	  pyproject.toml -o constraints.txt
 
 comma := ,
 
 clean:
-	rm -rf $(VENV) .uv demo dist build js/node_modules js/build js/dist shadowzarr/catalog/site/assets
+	rm -rf $(VENV) .uv demo dist build docs/_build docs/_generated js/node_modules js/build js/dist shadowzarr/catalog/site/assets

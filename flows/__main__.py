@@ -34,7 +34,7 @@ EXAMPLES = {
     "schema": ("schema index_dandisets",),
     "demo": ("demo",),
     "catalog query": (
-        'catalog query demo/output "SELECT path, size FROM assets"',
+        'catalog query demo/output "SELECT asset_path FROM assets"',
         "catalog query demo/output --question types --json",
     ),
     "catalog questions": ("catalog questions",),

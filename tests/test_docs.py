@@ -98,26 +98,6 @@ def test_the_example_of_tiff_files_runs(
     assert "('z', 'y', 'x') {'x': 0.25, 'y': 0.25}" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize(
-    "page",
-    [
-        "README.md",
-        "CHANGELOG.md",
-        "docs/command-line.md",
-        "docs/format.md",
-        "docs/pipeline.md",
-        "docs/reading.md",
-        "docs/reliability.md",
-        "docs/tiff.md",
-        "docs/virtual-nwb.md",
-    ],
-)
-def test_links_between_pages_lead_somewhere(page: str) -> None:
-    text = (ROOT / page).read_text(encoding="utf-8")
-    for link in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", text):
-        assert ((ROOT / page).parent / link).exists(), link
-
-
 def config_fields(model: type, prefix: str = "") -> dict[str, str]:
     """Keys of a configuration with their defaults, as the page writes them."""
     from pydantic import BaseModel

@@ -1,7 +1,7 @@
 """Servers on the loopback interface for tests, demos and benchmarks.
 
-`RangeServer` serves files as S3 does, `ArchiveServer` an `Archive` as DANDI does; both show `Fault`s
-to order and keep a log of what they were asked. Needs nothing beyond the base install.
+`RangeServer` serves files as S3 does, `ArchiveServer` an `Archive` as DANDI does; both show faults
+(`Fault`) to order and keep a log of what they were asked. Needs nothing beyond the base install.
 """
 
 from .archive import Archive, ArchiveServer, FolderArchive, serve_folder

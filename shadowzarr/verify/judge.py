@@ -52,7 +52,8 @@ def verify_rfs(
     against : str, path, mapping or one of NEO's raw readers, optional
         The original: a local path or a URL, whose content says what it is; a recording may be a folder. The
         one source of the references when left out. Or all arrays that the references must give, by their
-        paths: numpy arrays, `numpy.memmap`s of raw binary files, or whatever has shape, dtype and slices.
+        paths: numpy arrays, such as a `numpy.memmap` of a raw binary file, or whatever has shape, dtype and
+        slices.
     mode : {"sample", "full"}, optional
         Whether the values of some chunks are compared, or all. Everything else is always compared.
     seed : int, optional

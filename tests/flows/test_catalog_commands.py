@@ -2,10 +2,11 @@
 
 import csv
 import json
+import shlex
 
 import pytest
 
-from flows.__main__ import main
+from flows.__main__ import EXAMPLES, main
 from flows.load_config import load_config
 from shadowzarr.catalog.index_run import index_dandisets
 from shadowzarr.catalog.lock import output_lock
@@ -33,6 +34,13 @@ def test_a_run_leaves_a_catalogue_that_can_be_asked_and_made_anew(output, capsys
     printed = capsys.readouterr().out
     assert "counts" in printed
     assert printed.endswith("1 row\n")
+
+
+@pytest.mark.parametrize("example", EXAMPLES["catalog query"])
+def test_examples_of_the_help_are_answered(example, output, capsys):
+    arguments = shlex.split(example.replace("demo/output", str(output.folder)))
+    assert main(arguments) == 0
+    assert capsys.readouterr().out or "--json" in arguments
 
 
 def test_an_asset_is_found(output, archive, capsys):

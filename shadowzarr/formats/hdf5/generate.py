@@ -57,7 +57,7 @@ def generate_rfs(
         Whether the document describes what Zarr cannot say exactly, so that `to_hdf5` can write the file
         again.
     progress : callable, optional
-        Called with `GenerationEvent`s.
+        Called with each `GenerationEvent`.
 
     Returns
     -------

@@ -60,7 +60,7 @@ def generate_rfs_neo(
     on_unsupported : {"skip", "error"}, optional
         Whether what cannot be referenced is left out by name, or raises.
     progress : callable, optional
-        Called with `GenerationEvent`s.
+        Called with each `GenerationEvent`.
 
     Returns
     -------

@@ -69,7 +69,7 @@ def generate_rfs_tiff(
     chunk_index_threshold : int or None, optional
         Chunks above which an array has a chunk index in place of references; None for never.
     progress : callable, optional
-        Called with `GenerationEvent`s.
+        Called with each `GenerationEvent`.
 
     Returns
     -------
