@@ -40,6 +40,13 @@ class BackfillConfig(IndexDandisetsConfig):
     )
     budget: BudgetSection = Field(description="What one run may take.")
 
+    @model_validator(mode="after")
+    def _whole(self) -> Self:
+        """Refuse parts, which would each take the budget."""
+        if self.split is not None:
+            raise ValueError("expected no split: a budget is that of one run")
+        return self
+
     @property
     def request(self) -> IndexRequest:
         """The same in the library's words."""

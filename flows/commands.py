@@ -223,6 +223,11 @@ def _run_flow(config: IndexDandisetsConfig, begun: BegunRun) -> RunSummary:
     begun.prefect_start = time.perf_counter()
     with under_prefect(functools.partial(_end_without_server, begun)) as is_temporary:
         begun.has_prefect_server = not is_temporary
+        if is_temporary and config.split is not None:
+            raise UsageError(
+                "split: needs a Prefect server that workers work for; name it by PREFECT_API_URL, or leave "
+                "split out"
+            )
         return _call_flow(config)
 
 

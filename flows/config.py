@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BeforeValidator, ConfigDict, Field, model_validator
 
 from shadowzarr.catalog.archive_address import ArchiveAddress
+from shadowzarr.catalog.bucket_output import BucketOutput
 from shadowzarr.catalog.jobs import VerificationOptions
 from shadowzarr.catalog.options import ReferenceOptions
 from shadowzarr.catalog.request import IndexRequest
@@ -38,6 +39,7 @@ from .sources import (
     manifest_request,
     manifest_section,
 )
+from .split_section import SplitSection
 
 MIB = 2**20
 
@@ -180,6 +182,20 @@ class IndexDandisetsConfig(FlowConfig):
         "out.",
     )
 
+    split: SplitSection | None = Field(
+        default=None,
+        description="Have dandisets, folders and manifests done by workers of Prefect, each by a flow run of "
+        "its own; one run does all when left out.",
+    )
+
+    @model_validator(mode="after")
+    def _can_be_split(self) -> Self:
+        """Refuse parts over an output whose lock cannot be shared."""
+        places = (self.output.place, self.output.private_place)
+        if self.split is not None and any(isinstance(place, BucketOutput) for place in places):
+            raise ValueError("expected no split, which needs an output in a folder, and not in a bucket")
+        return self
+
     @model_validator(mode="after")
     def _has_sources(self) -> Self:
         """Refuse a configuration that asks for nothing, and two folders or manifests of one name."""
@@ -233,4 +249,5 @@ class IndexDandisetsConfig(FlowConfig):
             redo=self.redo.rules,
             limits=self.limits.limits,
             gone=FATES[self.output.gone],
+            in_parts=self.split is not None,
         )

@@ -5,7 +5,7 @@ A table of contents: resolve, plan, then per asset index → verify → publish 
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import closing
 from typing import Any
 from uuid import uuid4
@@ -27,6 +27,7 @@ from shadowzarr.catalog.index_run import (
     resolve_versions,
     twins_of,
 )
+from shadowzarr.catalog.plan import AssetWork
 from shadowzarr.catalog.records import IndexRecord
 from shadowzarr.catalog.request import IndexRequest
 from shadowzarr.catalog.run_summary import RunSummary
@@ -44,6 +45,7 @@ from .finish_run import finish_run
 from .given_config import given_config
 from .host_limits import host_admission
 from .run_failed import RunFailedError
+from .run_parts import split_planned
 from .show_progress import RunProgress, open_progress
 from .submitting import check_runner, open_runner
 from .task_runner import threads
@@ -97,7 +99,7 @@ def index_assets(config: IndexDandisetsConfig) -> State[Any]:
         with (
             open_progress(log.plan, json_lines=begun.json_lines) as progress,
             # Closed before Prefect waits for its threads, which wait for processes of the pool.
-            closing(index_planned(config, begun, progress)) as ended,
+            closing(_run_planned(config, begun, progress)) as ended,
         ):
             begun.hush = progress.close
             artifact = ProgressArtifact(config.flow, len(log.plan.work))
@@ -125,12 +127,25 @@ def plan(config: IndexDandisetsConfig, request: IndexRequest, log: RunLog) -> No
     keep_to_budget(request, log)
 
 
-def index_planned(
+def _run_planned(
     config: IndexDandisetsConfig, begun: BegunRun, progress: RunProgress[IndexRecord]
 ) -> Generator[IndexRecord]:
-    """Take the planned assets through their stages, a bounded number at a time."""
+    """Do what is planned, here or in parts."""
+    if config.split is None:
+        return index_planned(config, begun, progress)
+    return split_planned(config, begun, lambda rest: index_planned(config, begun, progress, rest))
+
+
+def index_planned(
+    config: IndexDandisetsConfig,
+    begun: BegunRun,
+    progress: RunProgress[IndexRecord],
+    work: Sequence[AssetWork] | None = None,
+) -> Generator[IndexRecord]:
+    """Take the planned assets, or some of them, through their stages, a bounded number at a time."""
     request, log = begun.request, begun.log
-    if not log.plan.work:
+    work = ordered_work(request, log.plan) if work is None else work
+    if not work:
         return
     with child_pool(request) as pool, open_runner(config.run, at_once=request.processes) as submit:
         if not config.run.is_elsewhere:
@@ -143,7 +158,7 @@ def index_planned(
             run=uuid4().hex if config.run.is_elsewhere else "",
         )
         yield from run_assets(
-            ordered_work(request, log.plan),
+            work,
             TaskStages(workshop, retries=config.run.retries, submit=submit),
             window=request.window,
             twins=twins_of(request, log.plan),

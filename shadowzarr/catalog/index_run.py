@@ -25,6 +25,7 @@ from .layout import Listing, OutputLayout, RecordKey
 from .libraries import library_versions
 from .listing import Lister
 from .output_store import output_error
+from .parts import clear_parts, held_in_parts, held_part
 from .plan import UNCHANGED, AssetWork, Plan, SelectionRules, idle_patterns, make_plan, twins
 from .prune import prune_gone
 from .publish import clear_staging, remove_empty_staging
@@ -122,13 +123,22 @@ def output_session(request: IndexRequest) -> Iterator[None]:
     """
     with contextlib.ExitStack() as stack:
         for layout in request.layouts:
-            stack.enter_context(layout.store.held())
+            stack.enter_context(_held(request, layout))
             clear_staging(layout)
+            if not (request.in_parts or request.part):
+                clear_parts(layout)
         try:
             yield
         finally:
             for layout in request.layouts:
                 remove_empty_staging(layout)
+
+
+def _held(request: IndexRequest, layout: OutputLayout) -> contextlib.AbstractContextManager[None]:
+    """An output as this kind of run holds it."""
+    if request.part:
+        return held_part(layout, request.part)
+    return held_in_parts(layout) if request.in_parts else layout.store.held()
 
 
 def plan_run(request: IndexRequest, log: RunLog) -> None:

@@ -124,12 +124,15 @@ class OutputLayout:
     run : str
         What tells the unpublished work of a run from that of others, where work of a run may go on for a
         while after its end: on other machines. What it left can so never be taken for that of the next.
+    part : str
+        The part of a run (`shadowzarr.catalog.parts`) whose unpublished work is meant; empty for a whole one.
     """
 
     folder: PurePath
     options: ReferenceOptions
     bucket: BucketOutput | None = None
     run: str = ""
+    part: str = ""
 
     @property
     def store(self) -> OutputStore:
@@ -154,7 +157,7 @@ class OutputLayout:
     @property
     def staging(self) -> Path:
         """Folder of unpublished work."""
-        return self.workings / "staging"
+        return (self.workings / "parts" / self.part if self.part else self.workings) / "staging"
 
     @property
     def gone(self) -> PurePath:

@@ -1,4 +1,4 @@
-"""One run at a time in an output folder; a lock that dies with its process."""
+"""Locks of an output folder, which die with their processes: one run at a time, or one and its parts."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..errors import OutputBusyError, OutputError
 
 
 @contextlib.contextmanager
-def output_lock(path: Path, *, output: str = "") -> Iterator[None]:
+def output_lock(path: Path, *, output: str = "", is_shared: bool = False) -> Iterator[None]:
     """Hold the lock of an output folder.
 
     Parameters
@@ -23,6 +23,8 @@ def output_lock(path: Path, *, output: str = "") -> Iterator[None]:
         The lock's file; made when missing, and empty while nobody holds it.
     output : str, optional
         What messages call the output; the folder of the lock's folder by default.
+    is_shared : bool
+        Whether others may hold it that share it too; nobody's name stands in it then.
 
     Raises
     ------
@@ -37,13 +39,31 @@ def output_lock(path: Path, *, output: str = "") -> Iterator[None]:
     except OSError as error:
         raise OutputError(f"cannot write to the output {path.parent}: {error.strerror or error}") from error
     try:
-        _take(descriptor, output or str(path.parent.parent))
+        _take(descriptor, output or str(path.parent.parent), is_shared=is_shared)
+        if is_shared:
+            yield
+            return
         os.ftruncate(descriptor, 0)
         os.pwrite(descriptor, f"process {os.getpid()} on {socket.gethostname()}".encode(), 0)
         yield
         os.ftruncate(descriptor, 0)
     finally:
         os.close(descriptor)
+
+
+def is_held(path: Path) -> bool:
+    """Tell whether a process holds a lock; one that takes it just now may be refused by this once."""
+    try:
+        descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(descriptor)
+    return False
 
 
 def check_output(path: Path) -> None:
@@ -70,9 +90,9 @@ def check_output(path: Path) -> None:
         raise OutputError(f"cannot write to the output {path.parent}: {os.strerror(reason)} ({there})")
 
 
-def _take(descriptor: int, output: str) -> None:
+def _take(descriptor: int, output: str, *, is_shared: bool) -> None:
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(descriptor, (fcntl.LOCK_SH if is_shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
     except BlockingIOError:
         holder = os.pread(descriptor, 200, 0).decode(errors="replace") or "another process"
         raise OutputBusyError(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from .archive_address import ArchiveAddress
@@ -118,6 +118,10 @@ class IndexRequest:
         What the run may take; the oldest assets come first then, and elsewhere dandisets take turns.
     limits : Limits
         What may be asked of servers at once.
+    in_parts : bool
+        Whether others do parts of it, see `shadowzarr.catalog.parts`.
+    part : str
+        The name of what it is about, when it is a part of another run.
     """
 
     archive: ArchiveAddress
@@ -136,6 +140,8 @@ class IndexRequest:
     gone: Fate = "kept"
     budget: Budget | None = None
     limits: Limits = field(default_factory=Limits)
+    in_parts: bool = False
+    part: str = ""
 
     @property
     def processes(self) -> int:
@@ -161,12 +167,14 @@ class IndexRequest:
     @property
     def public(self) -> OutputLayout:
         """Places of open assets."""
-        return layout_at(self.output, self.options)
+        return replace(layout_at(self.output, self.options), part=self.part)
 
     @property
     def private(self) -> OutputLayout | None:
         """Places of embargoed assets."""
-        return None if self.private_output is None else layout_at(self.private_output, self.options)
+        if self.private_output is None:
+            return None
+        return replace(layout_at(self.private_output, self.options), part=self.part)
 
     @property
     def layouts(self) -> list[OutputLayout]:

@@ -15,6 +15,6 @@ def tree(folder: Path, *, but: str = "") -> dict[str, object]:
         if path.name.endswith(".record.json"):
             content = {**json.loads(path.read_bytes()), "stages": []}
         is_derived = "catalog" in path.relative_to(folder).parts[:1] or path.name in CHANGING
-        if path.name != but and not is_derived:
+        if but not in path.relative_to(folder).parts and not is_derived:
             found[str(path.relative_to(folder))] = content
     return found
