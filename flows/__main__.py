@@ -200,9 +200,16 @@ def schema(flow: str) -> int:
 
 
 @app.command(help_epilogue=_epilogue("demo"))
-def demo() -> int:
-    """Write sample NWB files, index them from an archive on this machine, and open the results."""
-    return run_demo()
+def demo(what: Literal["archive", "recordings"] = "archive") -> int:
+    """Write sample files, run a flow over them, and open the results.
+
+    Parameters
+    ----------
+    what
+        archive: NWB files, indexed from an archive on this machine; recordings: a SpikeGLX session and a TIFF
+        stack, converted to NWB.
+    """
+    return run_demo(what)
 
 
 catalog = App(

@@ -13,7 +13,7 @@ import sys
 import time
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, Literal, TextIO
 
 from shadowzarr._optional import require_installed
 from shadowzarr.catalog.run_summary import EXIT_FAILURE, RunSummary
@@ -25,7 +25,10 @@ if TYPE_CHECKING:
 
     from .begun_run import BegunRun
     from .config import IndexDandisetsConfig
+    from .convert_config import ConvertRecordingsConfig
     from .json_lines import JsonLines
+
+    type RunConfig = IndexDandisetsConfig | ConvertRecordingsConfig
 
 PIPELINE = ("prefect", "pydantic", "ruamel.yaml", "jinja2", "duckdb")
 """What the extra ``pipeline`` installs for these commands."""
@@ -46,12 +49,15 @@ def run_config(
     lines = _json_lines() if as_json_lines else None
     try:
         require_installed(*PIPELINE, extra="pipeline")
+        from .convert_config import ConvertRecordingsConfig
         from .load_config import load_config
         from .materialize_config import MaterializeAssetsConfig
         from .refresh_config import RefreshIcechunkConfig
         from .verify_config import VerifyOutputsConfig
 
         config = load_config(path, changes=changes, text=text)
+        if isinstance(config, ConvertRecordingsConfig):
+            require_installed("neuroconv", "nwbinspector", extra="neuroconv")
         if isinstance(config, MaterializeAssetsConfig):
             from .materialize_command import run_materialize, show_plan
 
@@ -93,14 +99,20 @@ def print_schema(flow: str) -> int:
     return 0
 
 
-def run_demo() -> int:
-    """Run the demonstration, which also writes NWB files and reads references as NWB."""
+def run_demo(what: Literal["archive", "recordings"] = "archive") -> int:
+    """Run a demonstration, which also writes NWB files and reads references as NWB."""
     try:
         require_installed(*PIPELINE, extra="pipeline")
         require_installed("pynwb", "hdmf_zarr", extra="nwb")
+        if what == "recordings":
+            require_installed("neuroconv", "nwbinspector", extra="neuroconv")
     except MissingDependencyError as error:
         print(error, file=sys.stderr)
         return EXIT_FAILURE
+    if what == "recordings":
+        from .demo_recordings import main as convert
+
+        return convert()
     from .demo import main
 
     return main()
@@ -120,20 +132,20 @@ def _refused(message: str, lines: JsonLines | None) -> int:
     return EXIT_FAILURE
 
 
-def _plan(config: IndexDandisetsConfig, lines: JsonLines | None) -> int:
+def _plan(config: RunConfig, lines: JsonLines | None) -> int:
     from rich.console import Console
 
     from shadowzarr.catalog.estimate import estimate_plan
-    from shadowzarr.catalog.index_run import RunLog, plan_run, twins_of
+    from shadowzarr.catalog.index_run import RunLog, twins_of
+    from shadowzarr.catalog.run_summary import verb_of
 
-    from .after_run import check_after
     from .summary_text import print_estimate, print_plan
 
     request, log = config.request, RunLog()
     for layout in request.layouts:
         layout.store.check()
-    check_after(config)
-    plan_run(request, log)
+    _check_after(config)
+    _make_plan(config, log)
     estimate = estimate_plan(
         log.plan,
         request.layouts,
@@ -145,12 +157,18 @@ def _plan(config: IndexDandisetsConfig, lines: JsonLines | None) -> int:
         lines.plan(log.plan, estimate)
         return 0
     console = Console()
-    print_plan(console, log, output=config.output.folder, warnings=config.warnings)
+    print_plan(
+        console,
+        log,
+        output=config.output.folder,
+        warnings=config.warnings,
+        verb=verb_of(config.flow),
+    )
     print_estimate(console, estimate, currency=config.prices.currency)
     return 0
 
 
-def _run(config: IndexDandisetsConfig, lines: JsonLines | None) -> int:
+def _run(config: RunConfig, lines: JsonLines | None) -> int:
     from rich.console import Console
 
     from shadowzarr.catalog.index_run import RunLog
@@ -169,9 +187,9 @@ def _run(config: IndexDandisetsConfig, lines: JsonLines | None) -> int:
     return summary.exit_code
 
 
-def _summary_of_run(config: IndexDandisetsConfig, log: RunLog, lines: JsonLines | None) -> RunSummary:
+def _summary_of_run(config: RunConfig, log: RunLog, lines: JsonLines | None) -> RunSummary:
     """Run the flow, and tell who wants to know how that ended, unless the flow did."""
-    from .after_run import check_after, let_go_after
+    from .after_run import let_go_after
     from .begun_run import begin_run
     from .notify import Notifier
     from .run_flow import tell, telling
@@ -179,12 +197,13 @@ def _summary_of_run(config: IndexDandisetsConfig, log: RunLog, lines: JsonLines 
 
     notifier = Notifier(config.notify, flow=config.flow, configuration=config.source)
     with telling(notifier):
-        check_after(config)
+        _check_after(config)
         stop = RunStop()
         with stop.listening(), begin_run(config.request, log, stop=stop) as begun:
             begun.json_lines, begun.notifier = lines, notifier
-            begun.let_go = functools.partial(let_go_after, config)
-            _look_ahead(begun)
+            if isinstance(config, IndexDandisetsConfig):
+                begun.let_go = functools.partial(let_go_after, config)
+            _look_ahead(config, begun)
             if not begun.is_idle:
                 return _run_flow(config, begun)
             summary, report = _idle_run(config, begun), str(config.request.public.report)
@@ -195,29 +214,57 @@ def _summary_of_run(config: IndexDandisetsConfig, log: RunLog, lines: JsonLines 
             return summary
 
 
-def _look_ahead(begun: BegunRun) -> None:
+def _check_after(config: RunConfig) -> None:
+    """Refuse what a run that indexes could not do in the end."""
+    from .after_run import check_after
+    from .config import IndexDandisetsConfig
+
+    if isinstance(config, IndexDandisetsConfig):
+        check_after(config)
+
+
+def _make_plan(config: RunConfig, log: RunLog) -> None:
+    """Find what there is to do."""
+    from .convert_config import ConvertRecordingsConfig
+
+    if isinstance(config, ConvertRecordingsConfig):
+        from shadowzarr.conversion.plan import plan_recordings
+
+        plan_recordings(config.conversion, log)
+        return
+    from shadowzarr.catalog.index_run import plan_run
+
+    plan_run(config.request, log)
+
+
+def _look_ahead(config: RunConfig, begun: BegunRun) -> None:
     """Find what makes a run impossible, and what there is to do, before Prefect takes its time to start.
 
-    With a server of Prefect, listing and planning are tasks of the flow run.
+    With a server of Prefect, listing and planning are tasks of the flow run; recordings are on this machine.
     """
-    from shadowzarr.catalog.index_run import plan_run, resolve_versions
+    from shadowzarr.catalog.index_run import resolve_versions
 
-    if not os.environ.get("PREFECT_API_URL"):
-        plan_run(begun.request, begun.log)
+    from .convert_config import ConvertRecordingsConfig
+
+    if not os.environ.get("PREFECT_API_URL") or isinstance(config, ConvertRecordingsConfig):
+        _make_plan(config, begun.log)
         begun.is_planned = True
         return
     begun.log.versions = resolve_versions(begun.request)
 
 
-def _idle_run(config: IndexDandisetsConfig, begun: BegunRun) -> RunSummary:
+def _idle_run(config: RunConfig, begun: BegunRun) -> RunSummary:
     """End a run that has nothing to do and nobody to report to, without Prefect."""
     from .after_run import after_assets
+    from .config import IndexDandisetsConfig
     from .finish_run import finish_run
 
+    if not isinstance(config, IndexDandisetsConfig):
+        return finish_run(config, begun.log)
     return finish_run(config, begun.log, after_assets(config, begun.log))
 
 
-def _run_flow(config: IndexDandisetsConfig, begun: BegunRun) -> RunSummary:
+def _run_flow(config: RunConfig, begun: BegunRun) -> RunSummary:
     from .under_prefect import under_prefect
 
     begun.prefect_start = time.perf_counter()
@@ -231,20 +278,32 @@ def _run_flow(config: IndexDandisetsConfig, begun: BegunRun) -> RunSummary:
         return _call_flow(config)
 
 
-def _call_flow(config: IndexDandisetsConfig) -> RunSummary:
-    from .backfill_config import BackfillConfig
-    from .index_dandisets import backfill, index_dandisets
+def _call_flow(config: RunConfig) -> RunSummary:
     from .run_failed import RunFailedError
     from .under_prefect import api_errors
 
     try:
         with api_errors():
-            summary = backfill(config) if isinstance(config, BackfillConfig) else index_dandisets(config)
+            summary = _flow_of(config)
     except RunFailedError as error:
         return error.summary
     if not isinstance(summary, RunSummary):
         raise UsageError(f"the flow ended without a summary: {summary}")
     return summary
+
+
+def _flow_of(config: RunConfig) -> object:
+    """Call the flow that a configuration is for."""
+    from .backfill_config import BackfillConfig
+    from .convert_config import ConvertRecordingsConfig
+
+    if isinstance(config, ConvertRecordingsConfig):
+        from .convert_recordings import convert_recordings
+
+        return convert_recordings(config)
+    from .index_dandisets import backfill, index_dandisets
+
+    return backfill(config) if isinstance(config, BackfillConfig) else index_dandisets(config)
 
 
 def _end_without_server(begun: BegunRun, reason: str) -> None:

@@ -30,6 +30,7 @@ _EXPECTED = {
     "float_type": "a number",
     "bool_type": "true or false",
     "list_type": "a list",
+    "dict_type": "a section",
     "model_type": "a section with keys",
     "model_attributes_type": "a section with keys",
     "string_too_short": "text that is not empty",
@@ -177,11 +178,16 @@ def field_at(model: type[BaseModel], location: tuple[Any, ...]) -> FieldInfo | N
 def model_at(model: type[BaseModel], location: tuple[Any, ...]) -> type[BaseModel] | None:
     """Find the model of the section that a location names."""
     found: type[BaseModel] | None = model
+    is_named = False
     for part in location:
         if isinstance(part, int) or found is None:
             continue
+        if is_named:  # one of sections that have names of their own
+            is_named = False
+            continue
         field = found.model_fields.get(part)
         found = next(_models_in(field.annotation), None) if field is not None else None
+        is_named = field is not None and _is_named(field.annotation)
     return found
 
 
@@ -189,9 +195,14 @@ def _models_in(annotation: Any) -> Iterator[type[BaseModel]]:
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         yield annotation
         return
-    if typing.get_origin(annotation) in (Annotated, list, types.UnionType, typing.Union):
+    if typing.get_origin(annotation) in (Annotated, list, dict, types.UnionType, typing.Union):
         for argument in typing.get_args(annotation):
             yield from _models_in(argument)
+
+
+def _is_named(annotation: Any) -> bool:
+    """Whether an annotation is that of sections by names of the user's choice."""
+    return typing.get_origin(annotation) is dict and any(_models_in(annotation))
 
 
 def _places(model: type[BaseModel], above: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:

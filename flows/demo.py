@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -48,15 +49,15 @@ def main() -> int:
             api_url = server.api_url
             code = run_pipeline(server)
             if code:
-                return _failed(f"the run ended with exit code {code}; the lines above say why")
+                return failed(f"the run ended with exit code {code}; the lines above say why")
             show_results(server, FOLDER / "output")
     except (ShadowzarrError, OSError) as error:
-        return _failed(str(error))
-    _say("")
+        return failed(str(error))
+    say("")
     show_page(FOLDER / "output" / "index.html", api_url)
-    _say(f"Report:     {(FOLDER / 'output' / 'report.html').absolute()}")
-    _say(f"References: {(FOLDER / 'output' / 'dandisets').absolute()}")
-    _say(f"{format_count(len(written), 'file')}, {format_seconds(time.monotonic() - started)} in all.")
+    say(f"Report:     {(FOLDER / 'output' / 'report.html').absolute()}")
+    say(f"References: {(FOLDER / 'output' / 'dandisets').absolute()}")
+    say(f"{format_count(len(written), 'file')}, {format_seconds(time.monotonic() - started)} in all.")
     return 0
 
 
@@ -70,12 +71,12 @@ def write_archive(folder: Path) -> list[Path]:
     """
     from shadowzarr.testing.sample_nwb import write_sample_dandisets
 
-    _heading("1", f"Sample NWB files, written by pynwb to {folder}")
+    heading("1", f"Sample NWB files, written by pynwb to {folder}")
     for old in (folder, folder.parent / "output"):
         shutil.rmtree(old, ignore_errors=True)
     written = write_sample_dandisets(folder)
     for path in written:
-        _say(f"   {format_bytes(path.stat().st_size):>8}  {path.relative_to(folder)}")
+        say(f"   {format_bytes(path.stat().st_size):>8}  {path.relative_to(folder)}")
     return written
 
 
@@ -100,10 +101,15 @@ def serve(folder: Path) -> ArchiveServer:
 def run_pipeline(server: ArchiveServer) -> int:
     """Index the archive by the command that a user types, and return its exit code."""
     arguments = run_arguments(server.api_url)
-    _heading("2", f"An archive that serves them: {server.api_url}")
-    _heading("3", f"python -m flows {' '.join(arguments)}")
-    _say("   Prefect starts first, which takes most of the time.")
-    root = str(CONFIG.parents[1])
+    heading("2", f"An archive that serves them: {server.api_url}")
+    heading("3", f"python -m flows {' '.join(arguments)}")
+    say("   Prefect starts first, which takes most of the time.")
+    return run_flows(arguments)
+
+
+def run_flows(arguments: Sequence[str]) -> int:
+    """Run ``python -m flows`` as a user does, and return its exit code."""
+    root = str(Path(__file__).resolve().parents[1])
     paths = os.pathsep.join(filter(None, [root, os.environ.get("PYTHONPATH", "")]))
     command = [sys.executable, "-m", "flows", *arguments]
     return subprocess.run(command, check=False, env={**os.environ, "PYTHONPATH": paths}).returncode  # noqa: S603
@@ -125,10 +131,10 @@ def show_results(server: ArchiveServer, output: Path) -> None:
         When an asset has no references.
     """
     records = read_records(output)
-    _heading("4", "What was made")
+    heading("4", "What was made")
     for record in records.values():
-        _say(f"   {_made(record)}")
-    _heading("5", "Reading through the references (bytes are what the object store sent)")
+        say(f"   {_made(record)}")
+    heading("5", "Reading through the references (bytes are what the object store sent)")
     _show_zarr(server, output, _record(records, MANY_CHUNKS))
     _show_nwb(server, output, _record(records, RECORDING))
     _show_nan(server, output, _record(records, BEHAVIOR))
@@ -140,16 +146,16 @@ def show_page(page: Path, api_url: str) -> None:
         return
     folder = Path(os.path.relpath(sys.executable)).parent
     port = urlsplit(api_url).port
-    _say(f"Catalogue:  {page.absolute()}; to look at it, in two terminals:")
-    _say(f"            {folder}/python -m flows catalog serve {page.parent}")
-    _say(f"            {folder}/shadowzarr archive {FOLDER / 'archive'} --api-port {port}    # what it plots")
+    say(f"Catalogue:  {page.absolute()}; to look at it, in two terminals:")
+    say(f"            {folder}/python -m flows catalog serve {page.parent}")
+    say(f"            {folder}/shadowzarr archive {FOLDER / 'archive'} --api-port {port}    # what it plots")
 
 
-def read_records(output: Path) -> dict[str, IndexRecord]:
+def read_records(output: Path, *, room: str = "dandisets") -> dict[str, IndexRecord]:
     """Read the records of an output folder, by the paths of their assets."""
     from shadowzarr.catalog.records import read_record
 
-    records = [read_record(path) for path in sorted(output.glob("dandisets/**/*.record.json"))]
+    records = [read_record(path) for path in sorted(output.glob(f"{room}/**/*.record.json"))]
     return {record.path: record for record in records}
 
 
@@ -179,9 +185,9 @@ def _show_zarr(server: ArchiveServer, output: Path, record: IndexRecord) -> None
     root = open_rfs(output / str(record.references))
     data = root["acquisition/ElectricalSeries/data"]
     values = data[31_000:31_005, 17]  # type: ignore[index]
-    _say(f"   zarr: {record.path.rpartition('/')[2]} has {data.shape} samples, in chunks of {data.chunks}")  # type: ignore[union-attr]
-    _say(f"         data[31000:31005, 17] = {values.tolist()}")  # type: ignore[union-attr]
-    _say(f"         {_cost(server, record)}")
+    say(f"   zarr: {record.path.rpartition('/')[2]} has {data.shape} samples, in chunks of {data.chunks}")  # type: ignore[union-attr]
+    say(f"         data[31000:31005, 17] = {values.tolist()}")  # type: ignore[union-attr]
+    say(f"         {_cost(server, record)}")
 
 
 def _show_nwb(server: ArchiveServer, output: Path, record: IndexRecord) -> None:
@@ -192,11 +198,11 @@ def _show_nwb(server: ArchiveServer, output: Path, record: IndexRecord) -> None:
     server.store.log.clear()
     with NWBZarrIO(RfsStore(load_rfs(output / str(record.references))), mode="r") as io:
         nwbfile = io.read()
-        _say(f"   NWBZarrIO: {nwbfile.session_description}")
+        say(f"   NWBZarrIO: {nwbfile.session_description}")
         spikes = nwbfile.units[0, "spike_times"][:3]
-        _say(f"         {len(nwbfile.units)} units; the first one's spikes: {spikes.round(4).tolist()} s")
-        _say(f"         {len(nwbfile.trials)} trials, {len(nwbfile.electrodes)} electrodes")
-    _say(f"         {_cost(server, record)}")
+        say(f"         {len(nwbfile.units)} units; the first one's spikes: {spikes.round(4).tolist()} s")
+        say(f"         {len(nwbfile.trials)} trials, {len(nwbfile.electrodes)} electrodes")
+    say(f"         {_cost(server, record)}")
 
 
 def _show_nan(server: ArchiveServer, output: Path, record: IndexRecord) -> None:
@@ -207,9 +213,9 @@ def _show_nan(server: ArchiveServer, output: Path, record: IndexRecord) -> None:
     server.store.log.clear()
     with NWBZarrIO(RfsStore(load_rfs(output / str(record.references))), mode="r") as io:
         series = io.read().processing["behavior"]["Position"]["SpatialSeries"]
-        _say(f"   NWBZarrIO: {series.description}")
-        _say(f"         resolution = {series.resolution} (a number again, from strict JSON)")
-    _say(f"         {_cost(server, record)}")
+        say(f"   NWBZarrIO: {series.description}")
+        say(f"         resolution = {series.resolution} (a number again, from strict JSON)")
+    say(f"         {_cost(server, record)}")
 
 
 def _cost(server: ArchiveServer, record: IndexRecord) -> str:
@@ -217,14 +223,17 @@ def _cost(server: ArchiveServer, record: IndexRecord) -> str:
     return f"read {format_bytes(sent)} of {format_bytes(record.size)} in {format_count(requests, 'request')}"
 
 
-def _heading(number: str, text: str) -> None:
-    _say(f"\n{number}. {text}")
+def heading(number: str, text: str) -> None:
+    """Print the heading of a step."""
+    say(f"\n{number}. {text}")
 
 
-def _say(text: str) -> None:
+def say(text: str) -> None:
+    """Print a line at once."""
     print(text, flush=True)
 
 
-def _failed(reason: str) -> int:
+def failed(reason: str) -> int:
+    """Say why the demonstration failed, and return its exit code."""
     print(f"demo: error: {reason}", file=sys.stderr)
     return 1

@@ -7,16 +7,20 @@ from shadowzarr.catalog.run_summary import RunSummary
 
 from .after_run import AfterRun
 from .config import IndexDandisetsConfig
+from .convert_config import ConvertRecordingsConfig
+from .output_section import OutputSection
 from .report import write_report
 from .site_after import update_site
 
 
-def finish_run(config: IndexDandisetsConfig, log: RunLog, after: AfterRun | None = None) -> RunSummary:
+def finish_run(
+    config: IndexDandisetsConfig | ConvertRecordingsConfig, log: RunLog, after: AfterRun | None = None
+) -> RunSummary:
     """Write what a run leaves beside the references, and return its summary.
 
     Parameters
     ----------
-    config : IndexDandisetsConfig
+    config : IndexDandisetsConfig or ConvertRecordingsConfig
     log : RunLog
     after : AfterRun, optional
         What was done after the assets.
@@ -28,7 +32,7 @@ def finish_run(config: IndexDandisetsConfig, log: RunLog, after: AfterRun | None
     """
     request, after = config.request, after or AfterRun()
     warnings = finish_outputs(request, log)
-    if config.output.site:
+    if isinstance(config.output, OutputSection) and config.output.site:
         warnings += update_site(request.public)
     summary = summarise_run(
         request,

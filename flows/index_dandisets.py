@@ -5,7 +5,7 @@ A table of contents: resolve, plan, then per asset index → verify → publish 
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterable, Sequence
 from contextlib import closing
 from typing import Any
 from uuid import uuid4
@@ -101,19 +101,26 @@ def index_assets(config: IndexDandisetsConfig) -> State[Any]:
             # Closed before Prefect waits for its threads, which wait for processes of the pool.
             closing(_run_planned(config, begun, progress)) as ended,
         ):
-            begun.hush = progress.close
-            artifact = ProgressArtifact(config.flow, len(log.plan.work))
-            for record in ended:
-                begun.wait_when_stopping()
-                log.records.append(record)
-                progress.ended(record)
-                artifact.asset_ended()
+            gather(config.flow, begun, progress, ended)
         after = after_assets(config, log)
         with begun.finishing():
             summary = finish_run(config, log, after)
         begun.tell_end(notifier, summary, report=str(request.public.report))
     create_artifacts(summary, report=str(request.public.report))
     return final_state(summary, must_stop=request.stop_on_error)
+
+
+def gather(
+    flow: str, begun: BegunRun, progress: RunProgress[IndexRecord], ended: Iterable[IndexRecord]
+) -> None:
+    """Take the records of assets as they end, and tell of each."""
+    begun.hush = progress.close
+    artifact = ProgressArtifact(flow, len(begun.log.plan.work))
+    for record in ended:
+        begun.wait_when_stopping()
+        begun.log.records.append(record)
+        progress.ended(record)
+        artifact.asset_ended()
 
 
 def plan(config: IndexDandisetsConfig, request: IndexRequest, log: RunLog) -> None:

@@ -4,22 +4,31 @@ from __future__ import annotations
 
 from .backfill_config import BackfillConfig
 from .config import IndexDandisetsConfig
+from .convert_config import ConvertRecordingsConfig
 from .materialize_config import MaterializeAssetsConfig
 from .refresh_config import RefreshIcechunkConfig
 from .verify_config import VerifyOutputsConfig
 
-type AnyConfig = IndexDandisetsConfig | VerifyOutputsConfig | RefreshIcechunkConfig | MaterializeAssetsConfig
+type AnyConfig = (
+    IndexDandisetsConfig
+    | VerifyOutputsConfig
+    | RefreshIcechunkConfig
+    | MaterializeAssetsConfig
+    | ConvertRecordingsConfig
+)
 
 FLOWS: dict[
     str,
     type[IndexDandisetsConfig]
     | type[VerifyOutputsConfig]
     | type[RefreshIcechunkConfig]
-    | type[MaterializeAssetsConfig],
+    | type[MaterializeAssetsConfig]
+    | type[ConvertRecordingsConfig],
 ] = {
     "index_dandisets": IndexDandisetsConfig,
     "backfill": BackfillConfig,
     "verify_outputs": VerifyOutputsConfig,
     "refresh_icechunk": RefreshIcechunkConfig,
     "materialize_assets": MaterializeAssetsConfig,
+    "convert_recordings": ConvertRecordingsConfig,
 }

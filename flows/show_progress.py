@@ -88,7 +88,11 @@ class RunProgress[R]:
 
 @contextlib.contextmanager
 def open_progress(
-    plan: Plan, *, console: Console | None = None, json_lines: JsonLines | None = None
+    plan: Plan,
+    *,
+    console: Console | None = None,
+    json_lines: JsonLines | None = None,
+    verb: str = "index",
 ) -> Iterator[RunProgress[IndexRecord]]:
     """Show the progress of a run while it lasts.
 
@@ -100,6 +104,8 @@ def open_progress(
         Where it is shown; standard error by default.
     json_lines : JsonLines, optional
         Takes events in place of all that is shown.
+    verb : str, optional
+        What is done with the assets.
     """
     tally = Tally.of(plan.work)
     if json_lines is not None:
@@ -108,8 +114,8 @@ def open_progress(
             tally, _now_and_then(json_lines.progress, JSON_SECONDS), json_lines.asset, Tally.add
         )
         return
-    first = f"{format_count(tally.total, 'asset')} to index ({format_bytes(plan.work_bytes)})"
-    with _shown(tally, console, doing="indexing", first=first) as (show, say, end):
+    first = f"{format_count(tally.total, 'asset')} to {verb} ({format_bytes(plan.work_bytes)})"
+    with _shown(tally, console, doing=f"{verb}ing", first=first) as (show, say, end):
 
         def tell(record: IndexRecord) -> None:
             if record.outcome == "failed":

@@ -32,15 +32,18 @@ SHOWN_KEPT = 20
 SHOWN_PASSED = 20
 NAMED_REASONS = (QUARANTINED, UNUSABLE_PATH, UNUSABLE_IDENTITY, NO_ETAG)
 """Why an asset is passed over although it is wanted, so that somebody should know which it is."""
-OUTCOMES = {"indexed": "indexed and verified", "partial": "indexed, objects left out", "failed": "failed"}
+OUTCOMES = {"indexed": "{} and verified", "partial": "{}, objects left out", "failed": "failed"}
+"""How assets ended, and what was done with them in the braces."""
 EMBARGOED_NAME = "(an embargoed asset)"
 EMBARGOED_DETAIL = "the report in the private output says more"
 
 
-def print_plan(console: Console, log: RunLog, *, output: str, warnings: Iterable[str]) -> None:
-    """Print what a run would do."""
+def print_plan(
+    console: Console, log: RunLog, *, output: str, warnings: Iterable[str], verb: str = "index"
+) -> None:
+    """Print what a run would do; ``verb`` says it in a word."""
     work, skipped = log.plan.work, log.plan.skipped
-    table = Table("source", "version", "to index", "bytes", "passed over")
+    table = Table("source", "version", f"to {verb}", "bytes", "passed over")
     for version in log.versions:
         place = (version.dandiset, version.version)
         mine = [each for each in work if (each.asset.dandiset, each.asset.version) == place]
@@ -63,7 +66,7 @@ def print_plan(console: Console, log: RunLog, *, output: str, warnings: Iterable
     _print_lines(console, [*_passed_lines(skipped), *_kept_lines(log.plan.kept)])
     _print_warnings(console, [*warnings, *log.plan.warnings])
     console.print(
-        Text(f"{format_count(len(work), 'asset')} would be indexed into {output}; nothing was done."),
+        Text(f"{format_count(len(work), 'asset')} would be {verb}ed into {output}; nothing was done."),
         soft_wrap=True,
     )
 
@@ -129,7 +132,7 @@ def exit_lines(summary: RunSummary) -> list[str]:
             (summary.stores_failed, "Zarr store", "not written"),
         ],
         EXIT_LEFT_OUT: [
-            (partial, "indexed asset", "with objects left out"),
+            (partial, f"{summary.done_word} asset", "with objects left out"),
             (summary.left_out_before, "unchanged asset", "with objects left out by an earlier run"),
             (summary.quarantined, "asset", "in quarantine"),
             (summary.repositories_partial, "dandiset", "whose Icechunk repository lacks something"),
@@ -162,7 +165,11 @@ def markdown_summary(summary: RunSummary) -> str:
 
 def _counts(summary: RunSummary) -> list[tuple[str, int]]:
     outcomes = summary.outcome_counts
-    found = [(text, outcomes[name]) for name, text in OUTCOMES.items() if name in outcomes]
+    found = [
+        (text.format(summary.done_word), outcomes[name])
+        for name, text in OUTCOMES.items()
+        if name in outcomes
+    ]
     reasons = Counter(asset.reason for asset in summary.skipped)
     found += [
         (reason if reason == UNCHANGED else f"passed over: {reason}", n)

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Any
 
 from prefect import Task
 from prefect.futures import PrefectFuture
 
 from shadowzarr.catalog.asset_window import StageEnd
-from shadowzarr.catalog.stages import Done, Workshop
+from shadowzarr.catalog.stages import Done
 from shadowzarr.errors import ShadowzarrError
 from tasks.index_asset import index_asset
 from tasks.publish_references import publish_references
@@ -37,16 +38,26 @@ class TaskStages:
 
     Parameters
     ----------
-    workshop : Workshop
+    bench
+        What all stages share, and the first argument of each task.
     retries : int
         How often an error that may pass is tried again.
     submit : callable, optional
         Runs the stages that read files; by default the flow run does, as it always runs the others.
+    tasks : mapping of str to prefect.Task, optional
+        By the names of the stages.
     """
 
-    def __init__(self, workshop: Workshop, *, retries: int, submit: Submit = submit_here) -> None:
-        self._workshop = workshop
-        self._tasks = {name: task.with_options(**policy(retries)) for name, task in TASKS.items()}
+    def __init__(
+        self,
+        bench: Any,
+        *,
+        retries: int,
+        submit: Submit = submit_here,
+        tasks: Mapping[str, Task[..., Any]] = MappingProxyType(TASKS),
+    ) -> None:
+        self._bench = bench
+        self._tasks = {name: task.with_options(**policy(retries)) for name, task in tasks.items()}
         self._submit = submit
         self._workers: dict[int, int] = {}
 
@@ -55,7 +66,7 @@ class TaskStages:
         submit = self._submit if stage in READING else submit_here
         submit(
             self._tasks[stage],
-            (self._workshop, *arguments),
+            (self._bench, *arguments),
             lambda done: ended(self._numbered(_end_of(done))),
         )
 

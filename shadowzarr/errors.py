@@ -10,6 +10,7 @@ would expect::
     │   ├── OutOfRangeError (IndexError)   an index that the array does not have
     │   ├── UnsupportedError               the source holds something that cannot be represented
     │   │   └── UnsupportedNodesError      the same of several groups and arrays, each by name
+    │   ├── InvalidNWBError                the NWB file that was made breaks NWB's rules; correct its metadata
     │   ├── ConfigError                    a configuration file is wrong
     │   ├── MissingCredentialsError        a key is needed, or the one given is refused
     │   └── OutputBusyError                another run is writing to the output folder
@@ -98,6 +99,10 @@ class UnsupportedNodesError(UnsupportedError):
     def __init__(self, message: str, nodes: Mapping[str, str] | None = None) -> None:
         super().__init__(message)
         self.nodes = dict(nodes or {})
+
+
+class InvalidNWBError(UsageError):
+    """The NWB file that was made breaks NWB's rules, so it is not published; the message names them."""
 
 
 class ConfigError(UsageError):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
@@ -119,17 +119,54 @@ def relocate_rfs(
         raise UsageError("from_prefix and to_prefix are the beginnings of names of files, and not empty")
     path = _document(refs)
     before = _read(path)
-    document = _parse(before, path)
     moves = _Moves(from_prefix, to_prefix if is_remote(to_prefix) else _absolute(to_prefix))
-    moved = _Relocated(document, moves)
+    moved = _Relocated(_parse(before, path), moves)
     if not moves.files:
         named = ", ".join(map(without_query, sorted(moves.met)[:3])) or "no file"
         raise UsageError(f"no file in {path} begins with {without_query(from_prefix)!r}; it names {named}")
+    return _written(path, moved, moves, made_of=before, check=check, dry_run=dry_run)
+
+
+def point_files(
+    refs: str | os.PathLike[str], url_for: Callable[[str], str], *, check: bool = True
+) -> RelocationReport:
+    """Point references at other places of their files, each of which is asked for by itself.
+
+    Parameters
+    ----------
+    refs : str or path
+        As for `relocate_rfs`.
+    url_for : callable
+        Gives the new place of a file that references name; its own where it stays.
+    check : bool, optional
+        As for `relocate_rfs`.
+
+    Returns
+    -------
+    RelocationReport
+        Which files, in how many places; none when all stay where they are.
+
+    Raises
+    ------
+    ShadowzarrError
+        As `relocate_rfs` raises them, but for files that stay.
+    """
+    path = _document(refs)
+    before = _read(path)
+    moves = _Places(url_for)
+    moved = _Relocated(_parse(before, path), moves)
+    return _written(path, moved, moves, made_of=before, check=check, dry_run=False)
+
+
+def _written(
+    path: Path, moved: _Relocated, moves: _Moves, *, made_of: bytes, check: bool, dry_run: bool
+) -> RelocationReport:
+    """Check what was moved, and write it."""
     refuse_signed(moves.files.values())
     if check:
         moved.check()
-    if not dry_run:
-        replace_document(path, moved.document, made_of=before)
+    if moves.files and not dry_run:
+        replace_document(path, moved.document, made_of=made_of)
     return RelocationReport(
         dict(moves.files), moved.places, check, not dry_run, sizes=moved.sizes, etags=moved.etags
     )
@@ -191,6 +228,18 @@ class _Moves:
         if found != name:
             self.files[name] = found
         return found
+
+
+class _Places(_Moves):
+    """Names of files, each with a new one of its own."""
+
+    def __init__(self, url_for: Callable[[str], str]) -> None:
+        super().__init__("", "")
+        self._url_for = url_for
+
+    def renamed(self, name: str) -> str:
+        """The new name of a whole file."""
+        return self._url_for(name)
 
 
 class _Relocated:

@@ -102,6 +102,18 @@ MAY_IMPORT = {
     "nwb": {"refs", "attributes", "access", "store", "builder", "virtual", "write"},
     # what NeuroConv's readers run over, by the generators of the formats; some values are compared
     "neuroconv_bridge": {"builder", "virtual", "store", "formats"},
+    # what NeuroConv assembles, written, judged and published as the catalogue does with references
+    "conversion": {
+        "neuroconv_bridge",
+        "nwb",
+        "catalog",
+        "verify",
+        "store",
+        "access",
+        "recording_files",
+        "relocation",
+        "export",
+    },
     "testing": {"refs", "access"},
     "doctor": {"access", "codecs", "formatting", "catalog"},  # of the catalogue, outputs in buckets alone
     "cli": {

@@ -94,9 +94,9 @@ def asset_row(record: IndexRecord) -> AssetRow:
         share=_cell(format_share(record.references_bytes, record.size), share, shown=done),
         arrays=_cell(format_count(record.counts.arrays), record.counts.arrays, shown=done),
         chunks=_cell(format_count(record.counts.chunks), record.counts.chunks, shown=done),
-        generate=_time(record, "index"),
-        verify=_time(record, "verify"),
-        publish=_time(record, "publish"),
+        generate=_time(record, "index", "headers", "write"),
+        verify=_time(record, "validate", "verify"),
+        publish=_time(record, "store", "publish"),
         verification=verification_text(record),
     )
 
@@ -116,8 +116,8 @@ def _cell(text: str, order: float, *, shown: bool) -> Cell:
     return Cell(text, order) if shown else Cell(NO_VALUE, -1)
 
 
-def _time(record: IndexRecord, stage: str) -> Cell:
-    seconds = [time.seconds for time in record.stages if time.stage == stage]
+def _time(record: IndexRecord, *stages: str) -> Cell:
+    seconds = [time.seconds for time in record.stages if time.stage in stages]
     return Cell(format_seconds(sum(seconds)), round(sum(seconds), 4)) if seconds else Cell(NO_VALUE, -1)
 
 

@@ -52,8 +52,8 @@ def shares(summary: RunSummary) -> list[Share]:
     """Return how all assets of the run ended, worst last; those that are none are left out."""
     outcomes, unchanged = summary.outcome_counts, unchanged_count(summary)
     found = [
-        Share("indexed", "indexed", outcomes.get("indexed", 0)),
-        Share("partial", "indexed, objects left out", outcomes.get("partial", 0)),
+        Share("indexed", summary.done_word, outcomes.get("indexed", 0)),
+        Share("partial", f"{summary.done_word}, objects left out", outcomes.get("partial", 0)),
         Share("unchanged", "unchanged", unchanged),
         Share("passed", "passed over", len(summary.skipped) - unchanged),
         Share("waiting", "not started", summary.not_started),
@@ -120,13 +120,13 @@ def _idle(summary: RunSummary) -> str:
     unchanged, quarantined = unchanged_count(summary), summary.quarantined
     if quarantined:
         held = f"{format_count(quarantined, 'asset')} that failed before {_is(quarantined)} in quarantine"
-        done = f"{format_count(unchanged, 'asset')} {_is(unchanged)} indexed and unchanged"
+        done = f"{format_count(unchanged, 'asset')} {_is(unchanged)} {summary.done_word} and unchanged"
         return f"Nothing to do: {done}; {held}." if unchanged else f"Nothing to do: {held}."
     if not unchanged:
         return "No asset was chosen: the configuration matches none."
     if unchanged == 1:
-        return "Nothing to do: the asset is indexed and unchanged."
-    return f"Nothing to do: all {unchanged:,} assets are indexed and unchanged."
+        return f"Nothing to do: the asset is {summary.done_word} and unchanged."
+    return f"Nothing to do: all {unchanged:,} assets are {summary.done_word} and unchanged."
 
 
 def _with_quarantine(sentence: str, summary: RunSummary) -> str:
@@ -138,8 +138,9 @@ def _with_quarantine(sentence: str, summary: RunSummary) -> str:
 def _indexed_how(summary: RunSummary) -> str:
     done = [record for record in summary.records if record.outcome != "failed"]
     if all(map(verified, done)):
-        return "indexed and verified"
-    return "indexed, not all verified" if any(map(verified, done)) else "indexed without verification"
+        return f"{summary.done_word} and verified"
+    how = "not all verified" if any(map(verified, done)) else "without verification"
+    return f"{summary.done_word}, {how}" if any(map(verified, done)) else f"{summary.done_word} {how}"
 
 
 def _was(count: int) -> str:

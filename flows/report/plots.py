@@ -19,6 +19,17 @@ from .timeline import OTHER_LANE, Span, timeline
 
 LONGEST_LABEL = 90
 _PER_CHUNK = ((1.0, "1 a chunk"),)
+STAGE_WORDS = {
+    "index": "generate",
+    "headers": "headers",
+    "write": "write",
+    "validate": "validate",
+    "verify": "verify",
+    "store": "materialize",
+    "publish": "publish",
+    "record": "record",
+}
+"""What a legend calls the stages of an asset, or of a recording."""
 _SHARES = ((1.0, "100 %"), (0.01, "1 %"), (0.0001, "0.01 %"))
 
 
@@ -64,7 +75,7 @@ def time_plot(records: Sequence[IndexRecord]) -> Plot:
         _point(record, stage.seconds, format_seconds(stage.seconds))
         for record in records
         for stage in record.stages
-        if stage.stage == "index"
+        if stage.stage in ("index", "write")
     ]
     drawing = scatter(
         points,
@@ -150,9 +161,10 @@ def timeline_plot(summary: RunSummary) -> Plot:
     spans = [
         _span(record, stage, start) for record in summary.records for stage in record.stages if stage.started
     ]
-    stages = {"index": "generate", "verify": "verify", "publish": "publish", "record": "record"}
     used = {span.kind for span in spans}
-    legend = tuple((f"stage-{stage}", word) for stage, word in stages.items() if f"stage-{stage}" in used)
+    legend = tuple(
+        (f"stage-{stage}", word) for stage, word in STAGE_WORDS.items() if f"stage-{stage}" in used
+    )
     drawing = timeline(spans, title="What every worker did when")
     note = "One lane per worker; a gap is a worker that waits."
     if summary.startup_seconds:

@@ -91,6 +91,11 @@ _REMEDIES = {
         "Has names that no ordinary store can have",
         "Read it by its references; a store with such names cannot be written.",
     ),
+    "InvalidNWBError": Remedy(
+        "The NWB file breaks NWB's rules",
+        "Correct the metadata that the configuration names, or the recording, as the message says, and run "
+        "again; what nwbinspector finds can be told instead of refused (validation.critical).",
+    ),
     "InvalidReferencesError": Remedy(
         "The references cannot be read back",
         "This is a mistake of shadowzarr. Please report it with the asset's id and the message.",

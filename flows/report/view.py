@@ -132,7 +132,12 @@ def _tiles(summary: RunSummary) -> list[Tile]:
     unchanged, failed = unchanged_count(summary), len(summary.failures)
     passed_over = len(summary.skipped) - unchanged
     return [
-        Tile("Indexed", format_count(len(done)), _partial_note(done), "good" if done else ""),
+        Tile(
+            summary.done_word.capitalize(),
+            format_count(len(done)),
+            _partial_note(done),
+            "good" if done else "",
+        ),
         Tile("Unchanged", format_count(unchanged), "done by an earlier run" if unchanged else ""),
         Tile("Passed over", format_count(passed_over), "reasons below" if passed_over else ""),
         Tile("Failed", format_count(failed), _waiting_note(summary), "bad" if failed else ""),

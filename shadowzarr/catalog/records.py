@@ -184,6 +184,9 @@ class IndexRecord:
     stages : list of StageTime
     libraries : dict of str to str
         Versions of the libraries that decide the outcome.
+    remarks : list of str
+        What somebody should know of a recording that was converted: which data were copied and why, and
+        what was found in it that is no error.
     """
 
     asset_id: str
@@ -209,6 +212,7 @@ class IndexRecord:
     statistics: dict[str, float] = field(default_factory=dict)
     stages: list[StageTime] = field(default_factory=list)
     libraries: dict[str, str] = field(default_factory=dict)
+    remarks: list[str] = field(default_factory=list)
 
     @property
     def failure_text(self) -> str:

@@ -13,6 +13,7 @@ from pathlib import PurePath
 
 from ..errors import (
     ForeignJobError,
+    InvalidNWBError,
     InvalidReferencesError,
     ReferencesDifferError,
     ShadowzarrError,
@@ -29,6 +30,7 @@ QUARANTINE_DAYS = 30.0
 _OF_THE_FILE = (
     SourceError,
     UnsupportedError,
+    InvalidNWBError,
     InvalidReferencesError,
     ReferencesDifferError,
     ForeignJobError,

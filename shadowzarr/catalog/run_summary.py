@@ -28,6 +28,11 @@ LEFT_FOR_LATER = "left for another run"
 Fate = Literal["kept", "moved aside", "deleted"]
 
 
+def verb_of(flow: str) -> str:
+    """Say in a word what a flow does with assets."""
+    return "convert" if flow == "convert_recordings" else "index"
+
+
 @dataclass(frozen=True)
 class SkippedAsset:
     """An asset that the plan passes over.
@@ -162,6 +167,11 @@ class RunSummary(SummaryShown):
         took = format_seconds(self.seconds)
         first = f"{self.flow} of {names}: {counts or 'nothing to do'}; exit code {self.exit_code}, {took}"
         return "\n".join([first, *(f"failed: {each.path}: {each.failure_text}" for each in self.failures)])
+
+    @property
+    def done_word(self) -> str:
+        """What was done with assets, in a word."""
+        return f"{verb_of(self.flow)}ed"
 
     @property
     def failures(self) -> list[IndexRecord]:

@@ -319,7 +319,7 @@ def failure_record(
     return replace(record, stages=[*record.stages, StageTime("record", utc_now(), 0.0)])
 
 
-def error_summary(stage: Stage, error: BaseException) -> ErrorSummary:
+def error_summary(stage: str, error: BaseException) -> ErrorSummary:
     """Describe an error for a record: a sentence, never a traceback."""
     transient = bool(getattr(error, "transient", False))
     message = _QUERY.sub(r"\1", " ".join(str(error).split())) or "no message"

@@ -67,7 +67,7 @@ def virtualize(nwbfile: Any, strict: bool = True, *, url_for: UrlFor | None = No
     if not isinstance(nwbfile, pynwb.NWBFile):
         raise UsageError(f"virtualize takes a pynwb.NWBFile, found a {type(nwbfile).__name__}")
     done, swaps = Virtualized(), []
-    for place, data, swap in _iterators(nwbfile):
+    for place, data, swap in data_fields(nwbfile):
         try:
             with explained():
                 array = _virtual(data, url_for)
@@ -100,8 +100,8 @@ def _virtual(data: Any, url_for: UrlFor | None) -> VirtualArray | None:
     return local if url_for is None else source(url_for)
 
 
-def _iterators(nwbfile: Any) -> Iterator[tuple[str, Any, Callable[[Any], Any]]]:
-    """All fields of all objects that may hold data: where they are, their values, and what replaces them."""
+def data_fields(nwbfile: Any) -> Iterator[tuple[str, Any, Callable[[Any], Any]]]:
+    """Give all fields of all objects that may hold data: where they are, values, and what replaces these."""
     from hdmf.container import Data
     from hdmf.data_utils import DataIO
 

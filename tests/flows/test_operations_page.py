@@ -40,6 +40,17 @@ def test_every_verdict_is_explained():
             },
         ),
         (
+            "convert_recordings",
+            {
+                **dict.fromkeys(
+                    ["recordings", "output", "materialize.form", "materialize.folder"], "required"
+                ),
+                **{"name": "`recordings`", "metadata": "`[]`", "form": "`directory`", "strict": "true"},
+                **{"url_for": "`{}`", "check_hosts": "true", "validation.critical": "`refuse`"},
+                **{"verification.mode": "`sample`", "verification.seed": "0"},
+            },
+        ),
+        (
             "refresh_icechunk",
             {
                 "icechunk.repository": "null",

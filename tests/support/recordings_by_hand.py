@@ -12,13 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from shadowzarr.testing.sample_recordings import signal, write_spikeglx_file, write_spikeglx_probe
+
 Arguments = dict[str, Any]
-
-
-def signal(samples: int, channels: int, dtype: Any = "<i2", start: int = 0) -> np.ndarray:
-    """Values of samples by channels."""
-    rows = np.arange(start, start + samples)[:, None]
-    return ((rows * 7 + np.arange(channels) * 1009) % 30011 - 15000).astype(dtype)
 
 
 def raw_binary(
@@ -36,16 +32,7 @@ def spikeglx(folder: Path, *, probes=1, gates=1, sync=True, samples=300, nidq=Fa
     """Files of SpikeGLX 20190327 and later: a .bin of int16 and a .meta of text, for each probe and gate."""
     for gate in range(gates):
         for probe in range(probes):
-            counts = f"384,0,{int(sync)}"
-            table = "(0,384)" + "".join(f"({n} 0 0 500 250 1)" for n in range(384))
-            names = "".join(f"(AP{n};{n}:{n})" for n in range(384)) + "(SY0;384:384)" * sync
-            meta = {
-                "typeThis": "imec", "imDatPrb_type": "0", "imDatPrb_pn": "PRB_1_4_0480_1", "imSampRate": "30000",
-                "imAiRangeMax": "0.6", "imAiRangeMin": "-0.6", "imMaxInt": "512", "nSavedChans": str(384 + sync),
-                "snsApLfSy": counts, "snsSaveChanSubset": "all", "acqApLfSy": "384,384,1",
-                "~imroTbl": table, "~snsChanMap": f"(384,384,1){names}",
-            }  # fmt: skip
-            _spikeglx_file(folder / f"r_g{gate}_t0.imec{probe}.ap", meta, samples, 384 + sync)
+            write_spikeglx_probe(folder / f"r_g{gate}_t0.imec{probe}.ap", samples=samples, sync=sync)
         if nidq:
             meta = {
                 "typeThis": "nidq", "niSampRate": "10000", "niAiRangeMax": "5", "niAiRangeMin": "-5",
@@ -53,20 +40,8 @@ def spikeglx(folder: Path, *, probes=1, gates=1, sync=True, samples=300, nidq=Fa
                 "snsSaveChanSubset": "all", "acqMnMaXaDw": "0,0,3,1",
                 "~snsChanMap": "(0,0,1,3,1)(XA0;0:0)(XA1;1:1)(XA2;2:2)(XD0;3:3)",
             }  # fmt: skip
-            _spikeglx_file(folder / f"r_g{gate}_t0.nidq", meta, samples // 3, 4)
+            write_spikeglx_file(folder / f"r_g{gate}_t0.nidq", meta, samples=samples // 3, channels=4)
     return {"dirname": str(folder)}
-
-
-def _spikeglx_file(stem: Path, meta: dict[str, str], samples: int, channels: int) -> None:
-    data = signal(samples, channels)
-    data.tofile(f"{stem}.bin")
-    meta |= {"fileName": f"{stem}.bin"} | {
-        "fileCreateTime": "2020-01-02T03:04:05",
-        "fileSizeBytes": str(data.nbytes),
-        "fileTimeSecs": str(samples / 30000),
-        "firstSample": "0",
-    }
-    Path(f"{stem}.meta").write_text("".join(f"{key}={value}\n" for key, value in meta.items()))
 
 
 def open_ephys_binary(

@@ -1,0 +1,182 @@
+"""A recording → NeuroConv's interfaces, their metadata, and the NWB file that it assembles in memory of them.
+
+Runs in a child process, and imports NeuroConv.
+"""
+
+from __future__ import annotations
+
+import inspect
+import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from importlib import import_module
+from typing import Any
+
+from .. import neuroconv_bridge as _before_neuroconv  # noqa: F401 - it lets NeuroConv be imported
+from ..errors import (
+    DamagedSourceError,
+    MissingDependencyError,
+    ReadError,
+    ShadowzarrError,
+    SourceNotFoundError,
+    UsageError,
+)
+from .interfaces import check_interface, interface_modules
+from .request import Interface, Recording
+from .sources import check_sources
+
+MOST_TEXT = 600
+
+
+class Session:
+    """NeuroConv's interfaces over the files of one recording.
+
+    Parameters
+    ----------
+    recording : Recording
+    identifier : str
+        Of the NWB file, where the metadata give none.
+
+    Attributes
+    ----------
+    metadata : dict
+        The interfaces' own, with those of the files put over them.
+
+    Raises
+    ------
+    SourceNotFoundError
+        When a file is not there.
+    UsageError
+        When an interface, an argument or the metadata are wrong.
+    DamagedSourceError
+        When an interface cannot read its files.
+    """
+
+    def __init__(self, recording: Recording, *, identifier: str) -> None:
+        check_sources(recording)
+        from neuroconv import ConverterPipe
+
+        self.recording = recording
+        with _quiet():
+            interfaces = {key: _opened(key, each) for key, each in recording.interfaces.items()}
+            self._pipe = ConverterPipe(interfaces)
+            self.metadata = self._merged(identifier)
+            self._check()
+
+    def build(self) -> Any:
+        """Let NeuroConv assemble the NWB file; data stay iterators.
+
+        Raises
+        ------
+        DamagedSourceError
+            When it cannot.
+        """
+        options = {key: dict(each.options) for key, each in self.recording.interfaces.items() if each.options}
+        with _quiet(), explained("NeuroConv cannot assemble an NWB file"):
+            return self._pipe.create_nwbfile(metadata=self.metadata, conversion_options=options)
+
+    def _merged(self, identifier: str) -> Any:
+        from neuroconv.utils import dict_deep_update, load_dict_from_file
+
+        with explained("NeuroConv cannot read the metadata of the files"):
+            metadata = self._pipe.get_metadata()
+        metadata["NWBFile"]["identifier"] = identifier
+        for path in self.recording.metadata:
+            with _wrong(f"metadata {path}"):
+                metadata = dict_deep_update(metadata, load_dict_from_file(path))
+        return metadata
+
+    def _check(self) -> None:
+        """Compare metadata and conversion options with what NeuroConv's schemas say."""
+        named = ", ".join(path.name for path in self.recording.metadata) or "no metadata file is given"
+        with _wrong(f"metadata ({named})"):
+            self._pipe.validate_metadata(metadata=self.metadata)
+        options = {key: dict(each.options) for key, each in self.recording.interfaces.items() if each.options}
+        with _wrong("conversion_options"):
+            self._pipe.validate_conversion_options(conversion_options=options)
+
+
+@contextmanager
+def explained(what: str) -> Iterator[None]:
+    """Turn what NeuroConv, or a library that it reads with, raises over a recording into an error of ours.
+
+    Raises
+    ------
+    ShadowzarrError
+        By what was raised: a file that is not there, one that cannot be read, a library that is missing; any
+        other is taken for damage.
+    """
+    try:
+        yield
+    except (ShadowzarrError, MemoryError):
+        raise
+    except FileNotFoundError as error:
+        raise SourceNotFoundError(f"{what}: {_text(error)}") from error
+    except ImportError as error:
+        raise MissingDependencyError(
+            f"{what}: {_text(error)}; install what NeuroConv needs for this format, as its documentation says"
+        ) from error
+    except OSError as error:
+        raise ReadError(f"{what}: {_text(error)}") from error
+    except Exception as error:
+        raise DamagedSourceError(f"{what}: {_text(error)}") from error
+
+
+def _opened(key: str, request: Interface) -> Any:
+    """The interface itself."""
+    check_interface(request.name)
+    with explained(f"{key}: {request.name} cannot be imported"):
+        kind = getattr(import_module(interface_modules()[request.name]), request.name)
+    _check_arguments(key, kind, request.source_data)
+    with explained(f"{key}: {request.name} cannot read it"):
+        return kind(**request.source_data)
+
+
+def _check_arguments(key: str, kind: Any, given: Mapping[str, Any]) -> None:
+    import difflib
+
+    parameters = inspect.signature(kind.__init__).parameters
+    if any(each.kind is inspect.Parameter.VAR_KEYWORD for each in parameters.values()):
+        return
+    names = [
+        name for name, each in parameters.items() if name != "self" and each.kind is not each.VAR_POSITIONAL
+    ]
+    unknown = next((name for name in given if name not in names), None)
+    if unknown is not None:
+        close = difflib.get_close_matches(unknown, names, n=1)
+        hint = f"; did you mean {close[0]}?" if close else f"; it takes {', '.join(names)}"
+        raise UsageError(f"{key}: source_data of {kind.__name__} has no {unknown!r}{hint}")
+    required = [name for name in names if parameters[name].default is inspect.Parameter.empty]
+    missing = next((name for name in required if name not in given), None)
+    if missing is not None:
+        raise UsageError(f"{key}: source_data of {kind.__name__} lacks {missing!r}")
+
+
+@contextmanager
+def _wrong(what: str) -> Iterator[None]:
+    """Turn what is raised over what somebody wrote into a usage error."""
+    try:
+        yield
+    except OSError as error:
+        raise ReadError(f"{what}: {_text(error)}") from error
+    except Exception as error:
+        raise UsageError(f"{what}: {_text(error)}") from error
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Leave out the warnings of NeuroConv and its libraries: nobody reads them in a child process."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
+
+
+def _text(error: BaseException) -> str:
+    """One line of an error; of a schema's the place and the message without the document."""
+    message = getattr(error, "message", None)
+    if isinstance(message, str) and hasattr(error, "absolute_path"):  # jsonschema.ValidationError
+        place = ".".join(map(str, error.absolute_path))
+        return f"{place}: {message}" if place else message
+    text = " ".join(str(error).split()) or type(error).__name__
+    text = text if len(text) <= MOST_TEXT else f"{text[:MOST_TEXT]} …"
+    return text if isinstance(error, OSError | AssertionError) else f"{type(error).__name__}: {text}"
