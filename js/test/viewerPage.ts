@@ -18,5 +18,5 @@ const viewer = mountViewer(container, {
   ...(kind === null ? {} : { kind }),
   ...(query.has("budget") ? { budget: Number(query.get("budget")) } : {}),
 });
-Object.assign(globalThis, { viewer, traffic, views: viewsOf(store) });
+Object.assign(globalThis, { viewer, views: viewsOf(store) });
 document.body.dataset["mounted"] = "";

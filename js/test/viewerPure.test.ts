@@ -210,6 +210,8 @@ test("lines are stacked without touching, or at their values", () => {
   assert.deepEqual(offsets, [10, 5, 0]);
   assert.deepEqual(drawn[0], [8, 10, null, 12]);
   assert.deepEqual(drawn[2], [null, null, null, null]);
+  const { y: room } = stacked([...lines, [0, 0, 0, -50, 0]], 1);
+  assert.ok(room.from <= -50, `${room.from}`);
   assert.deepEqual(overlaid(lines, 10).lines[1], [-10, 10, 0, 0]);
   const { y } = overlaid([[1, 3]], 1);
   assert.ok(y.from < 1 && y.to > 3);

@@ -10,7 +10,8 @@
 //     const viewer = mountViewer(container, { store, traffic, path, kind });
 //     viewer.destroy();                               // gives up what is under way and empties the container
 //
-// This module is small; what draws is loaded when a view is mounted. The page links `viewer.css` as a style sheet. A
+// This module is small; what draws is loaded when a view is mounted. The page has `viewer.css` in its style sheet, and
+// says by `color-scheme` which colours are wanted. A
 // content-security policy needs no more than `script-src 'self' 'wasm-unsafe-eval'; style-src 'self'` for it (decoders
 // of Blosc, LZ4 and Zstandard are WebAssembly). Data comes into the page as text nodes and pixels alone.
 
@@ -45,6 +46,11 @@ export interface Viewer {
   destroy(): void;
 }
 
+/** The element that a view was mounted in. */
+export interface ViewerElement extends HTMLElement {
+  viewer?: Viewer;
+}
+
 /** What a view's module exports: it fills the container, and resolves when the first picture is drawn. */
 export type Mount = (container: HTMLElement, options: MountOptions) => Promise<() => unknown>;
 
@@ -58,9 +64,9 @@ const BUDGET = 16 * 2 ** 20;
  *
  * Whatever goes wrong is shown in the element, in words.
  *
- * @param container - An empty element; it gets the class `shadowzarr-viewer`.
+ * @param container - An empty element; it gets the class `shadowzarr-viewer`, and the viewer as a property.
  */
-export function mountViewer(container: HTMLElement, options: ViewerOptions): Viewer {
+export function mountViewer(container: ViewerElement, options: ViewerOptions): Viewer {
   const controller = new AbortController();
   const { store, path, traffic = new Traffic(), budget = BUDGET } = options;
   let drawn: () => unknown = () => undefined;
@@ -69,6 +75,7 @@ export function mountViewer(container: HTMLElement, options: ViewerOptions): Vie
     controller.abort(new DOMException("the viewer was closed", "AbortError"));
     container.replaceChildren();
     container.classList.remove("shadowzarr-viewer");
+    delete container.viewer;
   };
   options.signal?.addEventListener("abort", destroy, { once: true, signal: controller.signal });
   container.classList.add("shadowzarr-viewer");
@@ -85,7 +92,9 @@ export function mountViewer(container: HTMLElement, options: ViewerOptions): Vie
       if (!controller.signal.aborted) showProblem(container, error);
     }
   };
-  return { ready: mount(), drawn: () => drawn(), destroy };
+  const viewer: Viewer = { ready: mount(), drawn: () => drawn(), destroy };
+  container.viewer = viewer;
+  return viewer;
 }
 
 const MODULES: Record<ViewKind, () => Promise<{ mount: Mount }>> = {

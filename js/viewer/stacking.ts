@@ -24,7 +24,7 @@ export function extentOf(line: ArrayLike<number | null>): Span | undefined {
   return from <= to ? { from, to } : undefined;
 }
 
-/** The first line on top, each around the middle of its own values. */
+/** The first line on top, each around the median of its own values; what reaches further has room. */
 export function stacked(lines: readonly (readonly (number | null)[])[], factor: number): Stacked {
   const extents = lines.map(extentOf);
   const heights = extents.flatMap((extent) => (extent === undefined ? [] : [(extent.to - extent.from) * factor]));
@@ -32,11 +32,13 @@ export function stacked(lines: readonly (readonly (number | null)[])[], factor: 
   const spacing = roundUp(heights[Math.floor(0.75 * heights.length)] ?? 0) || 1;
   const offsets = lines.map((_, i) => (lines.length - 1 - i) * spacing);
   const drawn = lines.map((line, i) => {
-    const extent = extents[i];
-    const middle = extent === undefined ? 0 : (extent.from + extent.to) / 2;
+    const middle = medianOf(line);
     return line.map((value) => (value === null ? null : (value - middle) * factor + offsets[i]!));
   });
-  return { lines: drawn, offsets, spacing, y: { from: -0.75 * spacing, to: (lines.length - 0.25) * spacing } };
+  const all = drawn.map(extentOf).filter((extent) => extent !== undefined);
+  const from = Math.min(-0.75 * spacing, ...all.map(({ from }) => from));
+  const to = Math.max((lines.length - 0.25) * spacing, ...all.map(({ to }) => to));
+  return { lines: drawn, offsets, spacing, y: { from, to } };
 }
 
 /** Lines over each other, at their own values. */
@@ -51,6 +53,11 @@ export function overlaid(
   if (extents.length === 0) return { lines: drawn, y: { from: 0, to: 1 } };
   const margin = 0.05 * (to - from) || Math.abs(to) * 0.05 || 1;
   return { lines: drawn, y: { from: from - margin, to: to + margin } };
+}
+
+function medianOf(line: readonly (number | null)[]): number {
+  const values = Float64Array.from(line.filter((value) => value !== null)).sort();
+  return values[Math.floor(values.length / 2)] ?? 0;
 }
 
 /** The next number of the kind 1, 2 or 5 times a power of ten. */

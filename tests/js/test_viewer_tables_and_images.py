@@ -293,14 +293,20 @@ def test_a_viewer_that_is_closed_leaves_nothing(pages, page):
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_it_fits_a_phone_and_can_be_read_in_either_scheme(pages, browser, screenshots, scheme):
+def test_it_fits_a_phone_and_can_be_used_by_all_in_either_scheme(
+    pages, browser, package, screenshots, scheme
+):
+    axe = (package / "node_modules" / "axe-core" / "axe.min.js").read_text()
     phone = {"width": 360, "height": 740}
     views = [("recording.nwb", "acquisition/ElectricalSeries", "traces"), ("imaging.nwb", FRAMES, "images")]
-    views.append(("recording.nwb", "units", "table"))
+    views += [("recording.nwb", "units", "raster"), ("recording.nwb", "units", "table")]
     with opened(browser, viewport=phone, color_scheme=scheme, has_touch=True) as page:
         for name, path, kind in views:
             pages.open(page, name, path, kind).says()
             assert page.evaluate("document.documentElement.scrollWidth") <= phone["width"]
+            page.evaluate(axe)
+            found = page.evaluate("async () => (await axe.run('main')).violations")
+            assert [(each["id"], [node["html"] for node in each["nodes"]][:3]) for each in found] == []
             page.screenshot(path=screenshots / f"viewer-phone-{kind}-{scheme}.png", full_page=True)
         for name, least in [("ink", 4.5), *((str(line), 3) for line in range(6))]:
             assert contrast(page, scheme, f"viewer-colour-{name}") >= least, name
@@ -320,7 +326,7 @@ def contrast(page: Page, scheme: str, name: str) -> float:
         }""",
         name,
     )
-    behind = (255, 255, 255) if scheme == "light" else (18, 18, 18)  # Chromium's canvas
+    behind = (255, 255, 255) if scheme == "light" else (18, 18, 18)  # as the page has it
     lights = sorted(luminance(each) for each in (behind, [int(part) for part in re.findall(r"\d+", colour)]))
     return (lights[1] + 0.05) / (lights[0] + 0.05)
 

@@ -15,12 +15,17 @@ from shadowzarr import generate_rfs, write_rfs
 from shadowzarr.testing import RangeServer
 
 PAGE = """<!doctype html><html lang="en"><head><meta charset="utf-8">
-<meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark">
+<meta name="viewport" content="width=device-width"><link rel="stylesheet" href="style.css">
 <link rel="icon" href="data:,"><link rel="stylesheet" href="viewer.css"><title>viewer</title></head>
 <body><main></main><script type="module" src="page.js"></script></body></html>"""
 
-_DRAWN = """() =>
+STYLE = """:root { color-scheme: light dark }
+body { background: light-dark(#ffffff, #121212); color: light-dark(#1f1f1f, #e8e8e8) }"""
+
+DRAWN = """({ viewer }) =>
     JSON.stringify(viewer.drawn() ?? null, (_, value) => (ArrayBuffer.isView(value) ? [...value] : value))"""
+"""What an element's viewer has drawn, as JSON; a function for a page."""
+
 _SETTLED = "main:not(:has([aria-busy]))"
 
 
@@ -80,7 +85,7 @@ class View:
     def drawn(self) -> Any:
         """What is drawn, once all that is under way has come."""
         self.page.wait_for_selector(_SETTLED)
-        return json.loads(self.page.evaluate(_DRAWN))
+        return json.loads(self.page.locator("main").evaluate(DRAWN))
 
     def requests(self) -> list[tuple[int, int]]:
         """Ranges of the file that were asked for since the last look, sorted: offset and length."""
@@ -113,5 +118,6 @@ def viewer_pages(built: Path, folder: Path) -> Iterator[ViewerPages]:
         Of the files.
     """
     (built / "index.html").write_text(PAGE)
+    (built / "style.css").write_text(STYLE)
     with RangeServer(folder) as files, served_pages(built) as url:
         yield ViewerPages(url, files)
