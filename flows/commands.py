@@ -191,6 +191,7 @@ def _summary_of_run(config: RunConfig, log: RunLog, lines: JsonLines | None) -> 
     """Run the flow, and tell who wants to know how that ended, unless the flow did."""
     from .after_run import let_go_after
     from .begun_run import begin_run
+    from .config import IndexDandisetsConfig
     from .notify import Notifier
     from .run_flow import tell, telling
     from .stop_run import RunStop
@@ -265,12 +266,13 @@ def _idle_run(config: RunConfig, begun: BegunRun) -> RunSummary:
 
 
 def _run_flow(config: RunConfig, begun: BegunRun) -> RunSummary:
+    from .config import IndexDandisetsConfig
     from .under_prefect import under_prefect
 
     begun.prefect_start = time.perf_counter()
     with under_prefect(functools.partial(_end_without_server, begun)) as is_temporary:
         begun.has_prefect_server = not is_temporary
-        if is_temporary and config.split is not None:
+        if is_temporary and isinstance(config, IndexDandisetsConfig) and config.split is not None:
             raise UsageError(
                 "split: needs a Prefect server that workers work for; name it by PREFECT_API_URL, or leave "
                 "split out"
