@@ -5,7 +5,7 @@ import { after, before, beforeEach, test } from "node:test";
 
 import { UnsupportedError } from "../src/index.js";
 import { ArrayReader } from "../viewer/chunkedArray.js";
-import { openStack, readFrame } from "../viewer/imageData.js";
+import { openStack, readFrame, timeOf } from "../viewer/imageData.js";
 import { problemText } from "../viewer/problems.js";
 import { UnsortedError } from "../viewer/search.js";
 import { openUnits, readSpikes, spikeExtent } from "../viewer/spikes.js";
@@ -231,6 +231,31 @@ test("a frame is read from its chunks alone", async () => {
     .array("v/data", new Uint8Array(), [0, 0, 0], [1, 1, 1])
     .text("v/external_file", ["a.avi"]);
   await assert.rejects(openStack(read(outside), "v"), /other files/);
+});
+
+test("frames are shown whatever their times are", async () => {
+  const timed = (times: number[]) =>
+    new Nodes()
+      .group("v", { neurodata_type: "ImageSeries" })
+      .array("v/data", new Uint8Array(12), [3, 2, 2], [1, 2, 2])
+      .array("v/timestamps", Float64Array.from(times), [times.length], [1]);
+  for (const [times, wanted] of [
+    [
+      [1, 2, 4],
+      [1, 2, 4],
+    ],
+    [
+      [1, Number.NaN, 4],
+      [1, undefined, 4],
+    ],
+    [[1, 2], undefined],
+    [[3, 2, 1], undefined],
+  ] as const) {
+    const stack = await openStack(read(timed([...times])), "v");
+    const found = await Promise.all([0, 1, 2].map((frame) => timeOf(stack, frame)));
+    assert.deepEqual(found, wanted ?? [undefined, undefined, undefined]);
+    assert.equal((await readFrame(stack, 2, 0)).values.length, 4);
+  }
 });
 
 test("a read that is no longer wanted is given up", async () => {

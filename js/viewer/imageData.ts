@@ -2,6 +2,7 @@
 
 import type { Box } from "./boxes.js";
 import type { ArrayReader, ChunkedArray } from "./chunkedArray.js";
+import { UnsortedError } from "./search.js";
 import { timeAxisOf, type TimeAxis } from "./timeAxis.js";
 import { childOf, shapeOf, textAttribute } from "./tree.js";
 
@@ -97,6 +98,17 @@ export function boxOf({ data, axes }: Stack, frame: number, plane: number): Box 
 export async function readFrame(stack: Stack, frame: number, plane: number, signal?: AbortSignal): Promise<Frame> {
   const values = await stack.data.box(boxOf(stack, frame, plane), signal);
   return { values, sides: stack.axes.sides, colours: stack.axes.colours };
+}
+
+/** When a frame was taken; undefined when the file does not say it in a way that can be used. */
+export async function timeOf({ axis }: Stack, frame: number, signal?: AbortSignal): Promise<number | undefined> {
+  if (axis === undefined || axis.note !== undefined || frame >= axis.length) return undefined;
+  try {
+    return (await axis.times(frame, frame + 1, signal))[0];
+  } catch (error) {
+    if (error instanceof UnsortedError) return undefined;
+    throw error;
+  }
 }
 
 /** Least and greatest number of a frame, how opaque pixels are left out; undefined when all are no numbers. */

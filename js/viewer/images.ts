@@ -11,6 +11,7 @@ import {
   rangeOf,
   readFrame,
   screenSize,
+  timeOf,
   type FirstSide,
   type Frame,
   type Stack,
@@ -91,7 +92,7 @@ class ImagesView {
     this.#large.hidden = true;
     await this.#loading.run(async (signal) => {
       const found = await readFrame(this.stack, frame, plane, signal);
-      const [time] = (await this.stack.axis?.times(frame, frame + 1, signal)) ?? [];
+      const time = await timeOf(this.stack, frame, signal);
       signal.throwIfAborted();
       this.#frame = found;
       this.#draw(found, frame, plane, time);

@@ -4,7 +4,7 @@ import type { ArrayReader, ChunkedArray } from "./chunkedArray.js";
 import { Envelope, type Points } from "./envelope.js";
 import { UnsortedError } from "./search.js";
 import { timeAxisOf, type TimeAxis } from "./timeAxis.js";
-import { childOf, shapeOf } from "./tree.js";
+import { childOf, referenceAttribute, resolvePath, shapeOf } from "./tree.js";
 import { scaled, scalingOf, type Scaling } from "./units.js";
 import type { Span } from "./window.js";
 
@@ -14,6 +14,8 @@ export interface Series {
   axis: TimeAxis;
   channels: number;
   scaling: Scaling;
+  /** What channels are of, such as "electrode 17"; empty when the file does not say. */
+  names: string[];
 }
 
 /** What is wanted of a series. */
@@ -52,12 +54,35 @@ export async function openSeries(reader: ArrayReader, group: string, signal?: Ab
     throw new Error(`/${group} has no data to draw`);
   }
   const channels = shape.slice(1).reduce((a, b) => a * b, 1);
-  const [data, axis, scaling] = await Promise.all([
+  const [data, axis, scaling, names] = await Promise.all([
     reader.open(path),
     timeAxisOf(reader, group, shape[0]!, signal),
     scalingOf(reader, group, path, channels, signal),
+    namesOf(reader, group, channels, signal),
   ]);
-  return { data, axis, channels, scaling };
+  return { data, axis, channels, scaling, names };
+}
+
+/** Names of channels by the rows of the table that they are of: a region of electrodes or of ROIs. */
+async function namesOf(reader: ArrayReader, group: string, channels: number, signal?: AbortSignal): Promise<string[]> {
+  const { store } = reader;
+  for (const [name, what] of [
+    ["electrodes", "electrode"],
+    ["rois", "ROI"],
+  ] as const) {
+    const path = childOf(store, group, name);
+    if (path === undefined || shapeOf(store, path)?.join() !== String(channels)) continue;
+    const table = referenceAttribute(store.attributes(path), "table");
+    const id = table === undefined ? undefined : resolvePath(store, `${table}/id`);
+    if (id === undefined) continue;
+    const ids = await reader.open(id);
+    const [rows, numbers] = await Promise.all([
+      reader.open(path).then((region) => region.numbers(0, channels, signal)),
+      ids.range(0, ids.shape[0]!, signal),
+    ]);
+    return Array.from(rows, (row) => `${what} ${numbers[row] ?? "that is not in its table"}`);
+  }
+  return [];
 }
 
 /** One stretch of rows that a chunk has, and the chunks of all channels beside each other. */

@@ -219,9 +219,14 @@ class TracesView {
       return;
     }
     const values = traces.window.channels.map(
-      (channel, i) => `${channel}: ${this.#valueText(traces.lines[i]![index]!)}`,
+      (channel, i) => `${this.#nameOf(channel)}: ${this.#valueText(traces.lines[i]![index]!)}`,
     );
     this.#readout.textContent = `At ${shortNumber(traces.x[index], 9)} ${this.series.axis.unit}: ${values.join("; ")}`;
+  }
+
+  #nameOf(channel: number): string {
+    const name = this.series.names[channel];
+    return name === undefined ? String(channel) : `${channel} (${name})`;
   }
 
   #valueText(value: number | null): string {
@@ -231,7 +236,10 @@ class TracesView {
   #showValues(): void {
     const traces = this.drawn;
     if (!this.#details.open || traces === undefined) return;
-    const heads = [`Time (${this.series.axis.unit})`, ...traces.window.channels.map((channel) => `Channel ${channel}`)];
+    const heads = [
+      `Time (${this.series.axis.unit})`,
+      ...traces.window.channels.map((channel) => `Channel ${this.#nameOf(channel)}`),
+    ];
     const rows = traces.x
       .slice(0, TABLE_ROWS)
       .map((x, i) => [shortNumber(x, 9), ...traces.lines.map((line) => this.#valueText(line[i]!))]);

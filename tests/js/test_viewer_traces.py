@@ -40,8 +40,8 @@ def _write_scaled(path: Path) -> None:
     nwbfile = pynwb.NWBFile(session_description="scaled", identifier="scaled", session_start_time=start)
     device = nwbfile.create_device("probe")
     group = nwbfile.create_electrode_group("shank", description="one", location="VISp", device=device)
-    for _ in range(3):
-        nwbfile.add_electrode(location="VISp", group=group)
+    for electrode in range(3):
+        nwbfile.add_electrode(location="VISp", group=group, id=electrode + 10)
     region = nwbfile.create_electrode_table_region([0, 1, 2], "all")
     data = np.cumsum(np.random.default_rng(1).integers(-9, 10, (40_000, 3)), axis=0).astype("<i2")
     nwbfile.add_acquisition(
@@ -195,6 +195,8 @@ def test_factors_and_offset_of_channels_are_applied(pages, page):
     np.testing.assert_allclose(np.array(drawn["lines"]).T, signal[start:stop], rtol=1e-12)
     page.get_by_label("Layout").select_option("overlaid")
     page.get_by_text("Values as a table").click()
+    heads = page.locator(".viewer-values thead th").all_inner_texts()
+    assert heads == ["Time (s)", *(f"Channel {i} (electrode {i + 10})" for i in range(3))]
     first = page.locator(".viewer-values tbody tr").first.inner_text().split("\t")
     assert first == ["100", *(f"{value * 1000:.6g} mV" for value in signal[0])]
 
@@ -251,7 +253,7 @@ def test_values_are_read_out_at_a_cursor_that_keys_move(pages, page):
         page.keyboard.press(".")
     signal = stored(view, "acquisition/scaled/data")[3] * np.array([1.0, 0.5, -2.0]) * 1e-6 + 0.25
     text = page.locator(".viewer-readout").inner_text()
-    assert text.startswith("At 100.003 s: 0: ")
+    assert text.startswith("At 100.003 s: 0 (electrode 10): ")
     drawn = view.drawn
     assert [line[3] for line in drawn["lines"]] == pytest.approx(list(signal))
 
