@@ -54,6 +54,7 @@ export class AssetPage {
     await this.#tree?.select(node);
     this.#views?.mark(node, view);
     this.#pane?.show(node, view);
+    if (view !== "") this.#pane?.element.scrollIntoView({ block: "start" });
   }
 
   destroy(): void {

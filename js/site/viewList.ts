@@ -14,10 +14,10 @@ export class ViewList {
 
   /** @param hash - Gives the address of a view of a node. */
   constructor(store: ReferenceStore, hash: (node: string, view: string) => string) {
-    const items = viewsOf(store).map(({ path, kind, title, neurodataType }) => {
-      const link = pageLink(hash(path, kind), { title: `/${path}` }, title);
+    const items = viewsOf(store).map(({ path, kind, title }) => {
+      const link = pageLink(hash(path, kind), {}, title);
       this.#links.set(`${kind} ${path}`, link);
-      return h("li", {}, link, neurodataType === undefined ? null : h("small", {}, ` ${neurodataType}`));
+      return h("li", {}, link, h("small", {}, ` /${path}`));
     });
     const rest = h("ul", { class: "views", hidden: true }, items.slice(FEW));
     const more = h("button", { type: "button", hidden: items.length <= FEW }, `Show all ${count(items.length)}`);

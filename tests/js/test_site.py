@@ -27,6 +27,7 @@ pytestmark = pytest.mark.xdist_group("js")
 
 SCREENSHOTS = Path(__file__).resolve().parents[2] / "build" / "screenshots"
 RECORDING = "sub-01/sub-01_ses-20260302_ecephys.nwb"
+IMAGING = "sub-03/sub-03_ses-20260302_ophys.nwb"
 DATA = "acquisition/ElectricalSeries/data"
 
 
@@ -154,10 +155,53 @@ def test_values_of_small_arrays_are_shown_at_once(page, site):
     expect(page.locator(".place")).to_contain_text("in the references themselves")
 
 
+def test_traces_are_plotted_and_zoomed_into_as_python_reads_them(page, site):
+    page.goto(site.url)
+    page.get_by_role("searchbox").fill("electricalseries sub-01")
+    page.get_by_role("link", name=RECORDING, exact=True).click()
+    page.get_by_role("link", name="ElectricalSeries: traces").first.click()
+    view = page.locator(".shadowzarr-viewer")
+    expect(view).to_contain_text("90000 samples of 32 channels")
+    for _ in range(8):
+        page.get_by_role("button", name="Zoom in").click()
+    expect(view).to_contain_text("every sample is drawn")
+    page.get_by_text("Values as a table").click()
+    shown = view.locator("details tbody tr")
+    expect(shown.first).to_contain_text("V")
+    cells = shown.evaluate_all("rows => rows.map((row) => [...row.cells].map((cell) => cell.textContent))")
+    with h5py.File(site.files / "000001" / RECORDING) as file:
+        data = file[DATA]
+        samples = np.round(np.array([float(row[0]) for row in cells]) * 30_000).astype(int)
+        microvolts = data[samples[0] : samples[-1] + 1, :16] * data.attrs["conversion"] * 1e6
+    assert len(samples) > 50
+    assert np.array_equal(np.diff(samples), np.ones(len(samples) - 1))
+    drawn = np.array([[in_microvolts(text) for text in row[1:]] for row in cells])
+    assert np.allclose(drawn, microvolts, rtol=1e-3, atol=1e-6)
+    shoot(page, "traces")
+
+
+def in_microvolts(text: str) -> float:
+    number, unit = text.replace("\N{MINUS SIGN}", "-").split()
+    return float(number) * {"V": 1e6, "mV": 1e3, "µV": 1.0, "nV": 1e-3}[unit]
+
+
+def test_images_are_shown_frame_by_frame(page, site):
+    page.goto(f"{site.url}/#/asset/000002/draft/{IMAGING.replace('/', '%2F')}")
+    page.get_by_role("link", name="TwoPhotonSeries: images").first.click()
+    view = page.locator(".shadowzarr-viewer")
+    with h5py.File(site.files / "000002" / IMAGING) as file:
+        frames = file["acquisition/TwoPhotonSeries/data"][:2]
+    for number, frame in enumerate(frames):
+        expect(view).to_contain_text(f"Frame {number} (of 0-239)")
+        expect(view).to_contain_text(f"stored values {frame.min()} to {frame.max()}")
+        page.get_by_role("button", name="Next").click()
+    shoot(page, "images")
+
+
 def test_a_view_is_drawn_and_its_address_kept(page, site):
     open_asset(page, site)
     page.get_by_role("link", name="electrodes: table").click()
-    expect(page.locator(".shadowzarr-viewer")).to_be_visible()
+    expect(page.locator(".shadowzarr-viewer")).to_contain_text("electrodes")
     assert "view=table" in page.url
     expect(page.get_by_role("link", name="electrodes: table").first).to_have_attribute("aria-current", "true")
 
