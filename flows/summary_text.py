@@ -27,6 +27,8 @@ from shadowzarr.catalog.run_summary import (
 from shadowzarr.formatting import format_bytes, format_count, format_seconds
 
 SHOWN_WORK = 20
+LEAST_PRICE = 0.01
+"""Below that a price is not written in figures."""
 SHOWN_FAILURES = 20
 SHOWN_KEPT = 20
 SHOWN_PASSED = 20
@@ -90,8 +92,12 @@ def print_estimate(console: Console, estimate: Estimate, *, currency: str) -> No
         f"{remote if estimate.requests else 'no requests, '}{format_bytes(estimate.bytes_written)} written, "
         f"{format_seconds(estimate.seconds)}"
     )
-    cost = f", {estimate.cost:,.2f} {currency}" if estimate.cost is not None else ""
+    cost = "" if estimate.cost is None else f", {_price(estimate.cost)} {currency}"
     console.print(Text(text + cost), soft_wrap=True)
+
+
+def _price(cost: float) -> str:
+    return "less than 0.01" if 0 < cost < LEAST_PRICE else f"{cost:,.2f}"
 
 
 def print_summary(console: Console, summary: RunSummary, *, report: str, names_failures: bool = True) -> None:

@@ -185,3 +185,15 @@ def test_an_estimate_of_local_files_has_no_requests():
     assert "2 assets; 7 requests and 0 B read to index (verification not counted), 10 B" in " ".join(
         text.split()
     )
+
+
+@pytest.mark.parametrize(
+    ("cost", "shown"),
+    [(None, "3.0 s"), (0.0, "0.00 USD"), (0.004, "less than 0.01 USD"), (1234.5, "1,234.50 USD")],
+)
+def test_a_price_is_shown_when_there_are_prices(cost, shown):
+    estimate = Estimate(
+        assets=2, pointed=0, requests=7, bytes_read=0, seconds=3.0, bytes_written=10, records=0, cost=cost
+    )
+    text = " ".join(printed(print_estimate, estimate, currency="USD").split())
+    assert text.endswith(f" {shown}")
