@@ -38,6 +38,8 @@ EXAMPLES = {
         "catalog query demo/output --question types --json",
     ),
     "catalog questions": ("catalog questions",),
+    "catalog site": ("catalog site demo/output",),
+    "catalog serve": ("catalog serve demo/output", "catalog serve demo/output --port 0"),
     "catalog find": ("catalog find demo/output sub-01_ecephys.nwb --json",),
     "catalog rebuild": ("catalog rebuild demo/output",),
 }
@@ -286,7 +288,7 @@ def find(
     return catalog_commands.find(output, wanted, as_json=as_json)
 
 
-@catalog.command
+@catalog.command(help_epilogue=_epilogue("catalog site"))
 def site(output: str) -> int:
     """Write the page of the catalogue, index.html, which any web server hands out.
 
@@ -298,7 +300,7 @@ def site(output: str) -> int:
     return site_commands.write(output)
 
 
-@catalog.command
+@catalog.command(help_epilogue=_epilogue("catalog serve"))
 def serve(output: str, *, port: int = 8700) -> int:
     """Hand out an output, and the page in it, to browsers on this machine.
 
