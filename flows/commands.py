@@ -54,6 +54,7 @@ def run_config(
         from .materialize_config import MaterializeAssetsConfig
         from .refresh_config import RefreshIcechunkConfig
         from .verify_config import VerifyOutputsConfig
+        from .watch_config import WatchDeploymentsConfig
 
         config = load_config(path, changes=changes, text=text)
         if isinstance(config, ConvertRecordingsConfig):
@@ -70,6 +71,10 @@ def run_config(
             from .verify_command import plan_checks, run_checks
 
             return plan_checks(config, lines) if is_plan else run_checks(config, lines)
+        if isinstance(config, WatchDeploymentsConfig):
+            from .watch_command import plan_watch, run_watch
+
+            return plan_watch(config) if is_plan else run_watch(config, lines)
         return _plan(config, lines) if is_plan else _run(config, lines)
     except MissingCredentialsError as error:
         return _refused(f"{error} (a configuration names the variable by archive.api_key_env)", lines)

@@ -8,6 +8,7 @@ from .convert_config import ConvertRecordingsConfig
 from .materialize_config import MaterializeAssetsConfig
 from .refresh_config import RefreshIcechunkConfig
 from .verify_config import VerifyOutputsConfig
+from .watch_config import WatchDeploymentsConfig
 
 type AnyConfig = (
     IndexDandisetsConfig
@@ -15,6 +16,7 @@ type AnyConfig = (
     | RefreshIcechunkConfig
     | MaterializeAssetsConfig
     | ConvertRecordingsConfig
+    | WatchDeploymentsConfig
 )
 
 FLOWS: dict[
@@ -23,7 +25,8 @@ FLOWS: dict[
     | type[VerifyOutputsConfig]
     | type[RefreshIcechunkConfig]
     | type[MaterializeAssetsConfig]
-    | type[ConvertRecordingsConfig],
+    | type[ConvertRecordingsConfig]
+    | type[WatchDeploymentsConfig],
 ] = {
     "index_dandisets": IndexDandisetsConfig,
     "backfill": BackfillConfig,
@@ -31,4 +34,5 @@ FLOWS: dict[
     "refresh_icechunk": RefreshIcechunkConfig,
     "materialize_assets": MaterializeAssetsConfig,
     "convert_recordings": ConvertRecordingsConfig,
+    "watch_deployments": WatchDeploymentsConfig,
 }

@@ -25,8 +25,11 @@ if TYPE_CHECKING:
     from .materialize_config import MaterializeAssetsConfig
     from .refresh_config import RefreshIcechunkConfig
     from .verify_config import VerifyOutputsConfig
+    from .watch_config import WatchDeploymentsConfig
 
-    type WatchedConfig = MaterializeAssetsConfig | RefreshIcechunkConfig | VerifyOutputsConfig
+    type WatchedConfig = (
+        MaterializeAssetsConfig | RefreshIcechunkConfig | VerifyOutputsConfig | WatchDeploymentsConfig
+    )
 
 
 @dataclass(frozen=True)

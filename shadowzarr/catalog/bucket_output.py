@@ -15,7 +15,7 @@ import uuid
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
@@ -118,6 +118,15 @@ class BucketOutput:
     def exists(self, name: str) -> bool:
         """Whether there is a file of this name."""
         return self._etag(name) is not None
+
+    def modified(self, name: str) -> datetime | None:
+        """When a file was last put, by the clock of the service; None when there is none."""
+        try:
+            return obstore.head(self.client, name)["last_modified"]
+        except FAILURES as error:
+            if isinstance(error, FileNotFoundError) and "NoSuchBucket" not in str(error):
+                return None
+            self._give_up("cannot read", name, error)
 
     def read(self, name: str) -> bytes:
         """The content of a file."""

@@ -7,6 +7,7 @@ import os
 import shutil
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 
 from ..errors import OutputError
@@ -61,6 +62,13 @@ class FolderOutput:
     def exists(self, name: str) -> bool:
         """Whether there is a file of this name."""
         return (self.folder / name).is_file()
+
+    def modified(self, name: str) -> datetime | None:
+        """The time of a file; None when there is none."""
+        try:
+            return datetime.fromtimestamp((self.folder / name).stat().st_mtime, UTC)
+        except FileNotFoundError:
+            return None
 
     def read(self, name: str) -> bytes:
         """The content of a file."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Protocol
 
@@ -64,6 +65,9 @@ class OutputStore(Protocol):
 
     def exists(self, name: str) -> bool:
         """Whether there is a file of this name."""
+
+    def modified(self, name: str) -> datetime | None:
+        """When a file was last written; None when there is none."""
 
     def read(self, name: str) -> bytes:
         """The content of a file; a FileNotFoundError when there is none."""

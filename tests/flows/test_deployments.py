@@ -77,6 +77,7 @@ def test_each_deployment_runs_on_a_worker(prefect_server, prefect, write_config,
             "verify-outputs/weekly": {"config": configs["verify_outputs"]},
             "refresh-icechunk/nightly": {"config": configs["refresh_icechunk"]},
             "materialize-assets/nightly": {"config": configs["materialize_assets"]},
+            "watch-deployments/hourly": {"config": configs["watch_deployments"]},
         },
     )
     assert tree(tmp_path / "nightly") == tree(tmp_path / "out", but="verification.json")
@@ -106,6 +107,7 @@ def write_configs(write_config, api_url: str, folder: Path) -> dict[str, Path]:
         f"icechunk: {{repository: {folder}/icechunk, versions: none}}\n",
         "materialize_assets": f"{common}references: {folder}/out\ndestination: {folder}/zarr\n"
         "include: ['sub-[12]/*']\nrun: {concurrency: 1}\n",
+        "watch_deployments": f"outputs: [{{folder: {folder}/out, within_hours: 1}}]\n",
     }
     for flow, text in texts.items():
         configs[flow] = folder / f"{flow}.yaml"

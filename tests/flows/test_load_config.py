@@ -118,7 +118,7 @@ def test_the_least_there_can_be(load):
         ("output: out", "output: out\nreferences: {zzz: 2}", "unknown key; expected one of chunk_index_threshold, contiguous_chunk_bytes"),
         ("output: out", "output: out\nicechunk: {keep_days: -1}", "icechunk.keep_days: found"),
         ("output: out", "output: out\nmaterialize: {folder: x, level: 3}", "materialize.level: unknown key"),
-        ("flow: index_dandisets", "flow: index_dandiset", "c.yaml:1: flow: found 'index_dandiset', expected index_dandisets or backfill or verify_outputs or refresh_icechunk or materialize_assets or convert_recordings; did you mean index_dandisets?"),
+        ("flow: index_dandisets", "flow: index_dandiset", "c.yaml:1: flow: found 'index_dandiset', expected index_dandisets or backfill or verify_outputs or refresh_icechunk or materialize_assets or convert_recordings or watch_deployments; did you mean index_dandisets?"),
         ("flow: index_dandisets\n", "", "c.yaml:1: flow: missing; expected the name of a flow"),
         ("flow: index_dandisets", "flwo: index_dandisets", "did you mean it by flwo?"),
         ("output: out", "output: out\noutput: again", "c.yaml:6: the key output is there twice; keep one"),
