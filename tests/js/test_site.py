@@ -1,7 +1,6 @@
 """The page of the catalogue in Chromium, over an archive with the demonstration's files."""
 
 import gzip
-import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,7 +12,6 @@ import pytest
 from chromium import opened
 from indexed_by_hand import index_by_hand, listed
 from playwright.sync_api import expect
-from viewer_pages import DRAWN
 
 from shadowzarr import load_rfs
 from shadowzarr.catalog.layout import layout_at
@@ -255,47 +253,3 @@ def test_colours_are_as_the_reader_chose(browser, site):
         page.reload()
         expect(page.get_by_role("button", name="Use light colours")).to_be_visible()
         assert page.evaluate(paper) == dark
-
-
-def test_from_the_catalogue_to_a_plot_and_a_frame(page, site):
-    page.goto(site.url)
-    page.get_by_role("searchbox", name="Search").fill("ecephys sub-01")
-    expect(rows(page)).to_have_count(1)
-    rows(page).get_by_role("link").first.click()
-    page.get_by_role("treeitem", name="acquisition").click()
-    page.get_by_role("link", name="ElectricalSeries: traces").first.click()
-    traces = drawn(page)
-    with h5py.File(site.files / "000001" / RECORDING) as file:
-        signal = file[DATA][()] * file[DATA].attrs["conversion"]
-    assert len(traces["x"]) <= 2 * traces["window"]["columns"]
-    lowest = min(value for value in traces["lines"][3] if value is not None)
-    assert lowest == pytest.approx(signal[:30_000, 3].min(), rel=1e-12)
-    page.get_by_role("group", name="Traces of").focus()
-    for _ in range(7):
-        page.keyboard.press("+")
-    traces = drawn(page)
-    first, last = traces["rows"]
-    assert last - first < 300
-    np.testing.assert_allclose(np.array(traces["lines"]).T, signal[first:last, :16], rtol=1e-12)
-    shoot(page, "asset-traces")
-
-    page.goto(f"{site.url}/#/asset/000002/draft/sub-03%2Fsub-03_ses-20260302_ophys.nwb")
-    page.get_by_role("link", name="TwoPhotonSeries: images").first.click()
-    assert drawn(page)["frame"] == 0
-    page.get_by_label("Number", exact=True).fill("70")
-    page.get_by_label("Number", exact=True).press("Enter")
-    image = drawn(page)
-    with h5py.File(site.files / "000002" / "sub-03" / "sub-03_ses-20260302_ophys.nwb") as file:
-        frame = file["acquisition/TwoPhotonSeries/data"][70].astype(float)
-    assert (image["frame"], image["low"], image["high"]) == (70, frame.min(), frame.max())
-    painted = np.array(image["pixels"]).reshape(image["height"], image["width"], 4)[..., 0]
-    assert np.array_equal(painted, np.rint((frame.T - frame.min()) * (255 / np.ptp(frame))))
-    shoot(page, "asset-images")
-
-
-def drawn(page):
-    """What the view on the page has drawn, once all of it has come."""
-    viewer = page.locator(".shadowzarr-viewer")
-    viewer.evaluate("(element) => element.viewer.ready")
-    expect(viewer.locator("[aria-busy]")).to_have_count(0)
-    return json.loads(viewer.evaluate(DRAWN))
