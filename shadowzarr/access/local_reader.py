@@ -60,8 +60,11 @@ class LocalReader:
         return await asyncio.to_thread(self.read, url, ranges, source=source)
 
     def read_whole(self, url: str, *, source: Source | None = None) -> Buffer:
-        """Read a whole file, one and the same even when another one takes its place; errors as in `read`."""
-        file = self._open(local_path(url))
+        """Read a whole file, one and the same even when another one takes its place; errors as in `read`.
+
+        It is not kept open: documents and index chunks are read once, and their files may have to go.
+        """
+        file = self._open(local_path(url), keep=False)
         if source is not None:
             check_identity(source, size=file.size, etag=None)
         return file.read(FileRange(0, file.size))
@@ -74,7 +77,7 @@ class LocalReader:
         """The size of a file, without a byte of it."""
         return RangeAnswer(b"", self._open(local_path(url)).size, None)
 
-    def _open(self, path: str) -> _OpenFile:
+    def _open(self, path: str, *, keep: bool = True) -> _OpenFile:
         if self._roots is not None:
             path = check_root(path, self._roots)  # what is opened is what was checked
         try:
@@ -84,6 +87,8 @@ class LocalReader:
                 raise ReadError(f"{path}: is not a file; expected a regular file")
             if file is None or file.identity != _identity(found):
                 file = _OpenFile(path)
+                if not keep:
+                    return file
                 for oldest in list(self._files)[: max(0, len(self._files) + 1 - _MAX_OPEN)]:
                     self._files.pop(oldest, None)
                 self._files[path] = file

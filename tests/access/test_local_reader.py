@@ -141,14 +141,22 @@ def test_a_whole_file_is_one_file_also_when_another_takes_its_place(tmp_path, lo
     other.write_bytes(b"b" * size)
     opened = LocalReader._open
 
-    def replaced(reader, name):
-        file = opened(reader, name)
+    def replaced(reader, name, **options):
+        file = opened(reader, name, **options)
         if other.exists():
             other.replace(path)
         return file
 
     monkeypatch.setattr(LocalReader, "_open", replaced)
     assert [bytes(local.read_whole(str(path))) for _ in range(2)] == [b"a" * 100, b"b" * size]
+
+
+def test_a_file_that_was_read_whole_is_not_kept_open(path, local, content):
+    assert local.read_whole(str(path)) == content
+    assert open_files(path) == 0
+    local.read(str(path), [FileRange(0, 1)])
+    assert local.read_whole(str(path)) == content
+    assert open_files(path) == 1
 
 
 def test_pickled_without_open_files(local, path, content):
