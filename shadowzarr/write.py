@@ -17,7 +17,7 @@ import os
 import re
 import shutil
 import uuid
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -76,14 +76,32 @@ def write_rfs(rfs: Rfs, path: str | os.PathLike[str], *, inline_limit: int = INL
             f"write_rfs writes references, found a {type(rfs).__name__} without them; generate_rfs(source) "
             "makes them, load_rfs(path) reads them"
         )
-    target = written_path(path)
+    _write(rfs, written_path(path), inline_limit, lambda listed: listed)
+
+
+def write_listed(rfs: Rfs, target: Path, form: Callable[[Rfs], Rfs]) -> None:
+    """Write references to one JSON file in another form; errors as for `write_rfs`.
+
+    Parameters
+    ----------
+    rfs : Rfs
+        As for `write_rfs`.
+    target : Path
+        Ends in ``.json``.
+    form : callable
+        Makes the document that is written of the one with every chunk listed, which it leaves as it is.
+    """
+    _write(rfs, target, INLINE_LIMIT, form)
+
+
+def _write(rfs: Rfs, target: Path, inline_limit: int, form: Callable[[Rfs], Rfs]) -> None:
     loaded = _in_memory(rfs)
     try:
         check_replaceable(target)
         with contextlib.ExitStack() as held:
             with _Made() as made:
                 if target.suffix == ".json":
-                    _write_file(loaded, target, made)
+                    _write_file(loaded, target, form, made)
                     return
                 _hold(target, made, held)
                 document = _write_directory(loaded, target, inline_limit, made)
@@ -241,11 +259,11 @@ def _not_ours(target: Path, reason: str) -> OutputError:
     )
 
 
-def _write_file(rfs: Rfs, target: Path, made: _Made) -> None:
+def _write_file(rfs: Rfs, target: Path, form: Callable[[Rfs], Rfs], made: _Made) -> None:
     from .refs.listing import list_every_chunk  # needs zarr's data types, which take long to import
 
     listed = list_every_chunk(rfs, size_of=lambda url: _size_of(rfs, url), read=lambda at: _read(rfs, at))
-    data = _serialise(listed)
+    data = _serialise(form(listed))
     made.folder(target.parent)
     _replace(target, data, made)
 

@@ -323,7 +323,9 @@ def error_summary(stage: str, error: BaseException) -> ErrorSummary:
     """Describe an error for a record: a sentence, never a traceback."""
     transient = bool(getattr(error, "transient", False))
     message = _QUERY.sub(r"\1", " ".join(str(error).split())) or "no message"
-    if not isinstance(error, ShadowzarrError):
+    if isinstance(error, MemoryError):
+        message = f"there is not enough memory to read it ({message})"
+    elif not isinstance(error, ShadowzarrError):
         message = f"unexpected {type(error).__name__}: {message}"
     return ErrorSummary(stage, type(error).__name__, message, transient, is_permanent(error))
 

@@ -163,6 +163,8 @@ def _message(error: Exception) -> str:
         return text
     if isinstance(error, OSError) and error.filename is not None:
         return f"{error.filename}: {error.strerror}"
+    if isinstance(error, MemoryError) or "failed to map segment" in text:
+        return f"there is not enough memory{text and ': '}{text}"
     return f"unexpected {type(error).__name__}: {text} (run with {DEBUG} to see where)"
 
 

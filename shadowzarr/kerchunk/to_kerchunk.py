@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 
 from ..access.locations import written_path
-from ..errors import OutputError, UsageError
+from ..errors import UsageError
 from ..refs.document import Rfs
 from ..refs.templates import expand
-from ..store.load_rfs import load_rfs, parse_document
-from ..write import replace_document, write_rfs
+from ..store.load_rfs import load_rfs
+from ..write import write_listed
 
 
 def write_kerchunk(rfs: str | os.PathLike[str] | Mapping[str, Any], path: str | os.PathLike[str]) -> None:
@@ -44,20 +44,18 @@ def write_kerchunk(rfs: str | os.PathLike[str] | Mapping[str, Any], path: str | 
             f"{', '.join(list(loaded['selections'])[:3])}: stored together with other bytes (selections), "
             "which kerchunk's form cannot say"
         )
-    write_rfs(loaded, target)
-    try:
-        document = parse_document(target.read_bytes(), str(target))
-    except OSError as error:
-        raise OutputError(f"cannot write {target}: {error.strerror or error}") from error
-    replace_document(target, _written_out(document))
+    write_listed(loaded, target, _written_out)
 
 
-def _written_out(document: Rfs) -> Rfs:
+def _written_out(listed: Rfs) -> Rfs:
+    """The document without templates."""
+    document: dict[str, Any] = dict(listed)
     templates = document.pop("templates", {})
     places: dict[str, str] = {}
-    refs: dict[str, Any] = document["refs"]
-    for value in refs.values():
-        if isinstance(value, list):
-            text = value[0]
-            value[0] = places[text] if text in places else places.setdefault(text, expand(text, templates))
-    return document
+    refs = dict(listed["refs"])
+    for key, value in refs.items():
+        if not isinstance(value, str):
+            text, *rest = value
+            place = places[text] if text in places else places.setdefault(text, expand(text, templates))
+            refs[key] = [place, *rest]  # type: ignore[list-item] # one or three items, as before
+    return cast("Rfs", {**document, "refs": refs})

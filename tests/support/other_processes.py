@@ -14,6 +14,7 @@ import subprocess
 import sys
 import time
 import traceback
+from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -40,10 +41,12 @@ class Nursery:
     function : str
         The work, ``module:function``. It is called with a function that it calls when it really begins, and
         then with the arguments of `run`.
+    before : sequence of str, optional
+        Program and arguments that start the process, such as ``setpriv``.
     """
 
-    def __init__(self, function: str) -> None:
-        self._process = _start("nursery", function, stdin=subprocess.PIPE)
+    def __init__(self, function: str, *, before: Sequence[str] = ()) -> None:
+        self._process = _start("nursery", function, before=before, stdin=subprocess.PIPE)
 
     def __enter__(self) -> "Nursery":
         return self
@@ -116,9 +119,9 @@ def all_at_once(function: str, *calls: tuple[str, ...], timeout: float = 240) ->
             process.communicate()
 
 
-def _start(role: str, *arguments: str, **options: Any) -> subprocess.Popen[str]:
+def _start(role: str, *arguments: str, before: Sequence[str] = (), **options: Any) -> subprocess.Popen[str]:
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(SUPPORT), str(SUPPORT.parents[1])])}
-    command = [sys.executable, str(Path(__file__)), role, *arguments]
+    command = [*before, sys.executable, str(Path(__file__)), role, *arguments]
     return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True, **options)
 
 

@@ -7,6 +7,7 @@ whether anything failed, and stops.
 
 from __future__ import annotations
 
+import contextlib
 import io
 from pathlib import Path
 
@@ -89,6 +90,7 @@ class Output(io.RawIOBase):
         """Nothing waits here."""
 
     def close(self) -> None:
-        """Close the file."""
-        self._file.close()
+        """Close the file, if it could be opened."""
+        with contextlib.suppress(AttributeError):  # also called for what `__init__` did not finish
+            self._file.close()
         super().close()

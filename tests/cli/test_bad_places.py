@@ -1,0 +1,129 @@
+"""Full and read-only disks, folders of others, few open files, little memory: one line, nothing half made."""
+
+import json
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import h5py
+import numpy as np
+import pytest
+from other_processes import Nursery, skip_without_fork
+
+from shadowzarr import generate_rfs, open_rfs, write_rfs
+
+pytestmark = skip_without_fork()
+
+SMALL = 8 * 2**10
+"""Bytes of the disk that gets full."""
+UNWRITABLE = ("is not writable", "is no directory that can be written to")
+"""What is said before the work."""
+WRITERS = {
+    "generate": ("generate", "x.h5", "out", "--chunk-index-threshold", "1"),
+    "generate to a file": ("generate", "x.h5", "out.json"),
+    "materialize": ("materialize", "refs", "out"),
+    "materialize to a zip file": ("materialize", "refs", "out.zip"),
+    "to-hdf5": ("to-hdf5", "refs", "out.h5"),
+    "convert": ("convert", "refs", "out.json", "--from", "rfs", "--to", "kerchunk"),
+    "icechunk": ("icechunk", "refs", "out"),
+}
+
+
+@pytest.fixture(scope="module")
+def sources(tmp_path_factory):
+    """A file and its references; random numbers, so that nothing is small."""
+    folder = tmp_path_factory.mktemp("sources")
+    values = np.random.default_rng(0).integers(0, 2**60, (20_000, 4))
+    with h5py.File(folder / "x.h5", "w") as file:
+        file.create_dataset("data", data=values, chunks=(10, 4))
+        file["name"] = "a name"
+    write_rfs(generate_rfs(folder / "x.h5"), folder / "refs")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def commands():
+    """A process that calls the command; root has no more rights in it than the owner of files."""
+    drop = ["setpriv", "--bounding-set=-dac_override,-dac_read_search"]
+    is_root = os.geteuid() == 0 and shutil.which("setpriv") is not None
+    with Nursery("under_limits:command", before=drop if is_root else ()) as nursery:
+        yield nursery
+
+
+@pytest.fixture
+def disk(tmp_path):
+    """A small disk of its own; only root may have one."""
+    place = tmp_path / "disk"
+    place.mkdir()
+    command = ["mount", "-t", "tmpfs", "-o", f"size={SMALL}", "tmpfs", str(place)]
+    if os.geteuid() or subprocess.run(command, capture_output=True, check=False).returncode:
+        pytest.skip("no disk may be mounted here")
+    yield place
+    subprocess.run(["umount", "--lazy", str(place)], check=True)
+
+
+@pytest.fixture
+def run(commands, sources, tmp_path):
+    """Calls one of the writers with a place to write to; gives exit code and the error's line."""
+
+    def run(writer: str, place: Path, **limits: int) -> tuple[int, str]:
+        verb, source, out, *options = WRITERS[writer]
+        result = tmp_path / "result.json"
+        commands.run(str(result), json.dumps(limits), verb, str(sources / source), str(place / out), *options)
+        code, _, err = json.loads(result.read_text())
+        assert "Traceback" not in err
+        line = err.splitlines()[-1] if err else ""
+        assert code == 0 or line.startswith("shadowzarr: error: "), (code, err)
+        return code, line
+
+    return run
+
+
+@pytest.mark.parametrize("writer", WRITERS)
+def test_a_full_disk(run, disk, writer):
+    code, line = run(writer, disk)
+    assert code == 1
+    assert "No space left on device" in line
+    assert not (disk / WRITERS[writer][2]).exists() or writer == "icechunk"
+    assert all(path.name.endswith((".partial", "out")) for path in disk.iterdir())
+
+
+@pytest.mark.parametrize("writer", WRITERS)
+def test_a_disk_that_is_read_only(run, disk, writer):
+    subprocess.run(["mount", "-o", "remount,ro", str(disk)], check=True)
+    code, line = run(writer, disk)
+    assert code == 1
+    assert any(words in line for words in ("Read-only file system", *UNWRITABLE))
+    assert list(disk.iterdir()) == []
+
+
+@pytest.mark.parametrize("writer", WRITERS)
+def test_a_folder_of_somebody_else(run, tmp_path, writer):
+    place = tmp_path / "theirs"
+    place.mkdir(mode=0o555)
+    code, line = run(writer, place)
+    assert code == 1
+    assert any(words in line for words in ("Permission denied", *UNWRITABLE))
+    assert list(place.iterdir()) == []
+
+
+def is_whole(place: Path, sources: Path) -> bool:
+    """Whether references show the values of the file."""
+    with h5py.File(sources / "x.h5") as file:
+        return bool(np.array_equal(open_rfs(place)["data"][...], file["data"][...]))
+
+
+@pytest.mark.parametrize(
+    "limits", [{"files": 12}, {"files": 20}, {"memory": 2**20}, {"memory": 24 * 2**20}], ids=str
+)
+@pytest.mark.parametrize("writer", ["generate", "materialize", "to-hdf5"])
+def test_few_open_files_and_little_memory(run, sources, tmp_path, writer, limits):
+    """It works, or says why not and leaves nothing that has its name."""
+    code, line = run(writer, tmp_path, **limits)
+    out = tmp_path / WRITERS[writer][2]
+    assert out.exists() == (code == 0)
+    if limits == {"memory": 2**20}:
+        assert "not enough memory" in line
+    if code == 0 and writer == "generate":
+        assert is_whole(out, sources)
