@@ -1,11 +1,11 @@
-"""Indexing runs killed at random moments, one after the other over one output, while a reader looks on."""
+"""Indexing runs over one output, killed at random moments or two at once, while a reader looks on."""
 
 import os
 
 import pytest
 from archive_trees import tree
 from changing_archive import ChangingArchive
-from other_processes import Meanwhile, Nursery, moments, skip_without_fork
+from other_processes import Meanwhile, Nursery, all_at_once, moments, skip_without_fork
 from work_to_kill import index_request, look_at_output
 
 from shadowzarr.catalog.index_run import index_dandisets
@@ -49,3 +49,17 @@ def test_killed_at_random_moments_and_run_again(archive, changing, pool, tmp_pat
     assert killed >= KILLS // 2
     assert reader.counts["sets"] > 0
     assert reader.counts["records"] > 0
+
+
+@pytest.mark.timeout(300)
+def test_two_runs_at_once(archive, changing, pool, tmp_path):
+    """One is refused while the other writes, and then finds everything done; no record is lost."""
+    output, undisturbed = tmp_path / "two", tmp_path / "undisturbed"
+    for place in (output, undisturbed):
+        index_dandisets(index_request(archive.api_url, place), pool=pool)
+    changing.change()
+    with Meanwhile("work_to_kill:look_at_output", str(output)) as reader:
+        all_at_once("work_to_kill:index_in_turn", *[(archive.api_url, str(output))] * 2)
+    index_dandisets(index_request(archive.api_url, undisturbed), pool=pool)
+    assert tree(output) == tree(undisturbed)
+    assert reader.counts["sets"] > 0

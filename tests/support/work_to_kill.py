@@ -3,6 +3,7 @@
 import json
 import pickle
 import random
+import time
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -19,7 +20,7 @@ from shadowzarr.catalog.jobs import PRELOAD
 from shadowzarr.catalog.options import ReferenceOptions
 from shadowzarr.catalog.records import read_record
 from shadowzarr.catalog.request import DandisetRequest, IndexRequest
-from shadowzarr.errors import ShadowzarrError, SourceNotFoundError
+from shadowzarr.errors import OutputBusyError, ShadowzarrError, SourceNotFoundError
 from shadowzarr.refs.byte_range import FileRange
 from shadowzarr.refs.document import Rfs
 from shadowzarr.write import DOCUMENT_NAME
@@ -47,6 +48,21 @@ def index(begin: Begin, api_url: str, output: str) -> None:
         pool.run("os:getpid")
         begin()
         index_dandisets(index_request(api_url, Path(output)), pool=pool)
+
+
+def index_in_turn(begin: Begin, api_url: str, output: str) -> None:
+    """Index as soon as no other run does."""
+    with ChildPool(1, timeout=60, preload=PRELOAD) as pool:
+        pool.run("os:getpid")
+        begin()
+        while True:
+            try:
+                summary = index_dandisets(index_request(api_url, Path(output)), pool=pool)
+            except OutputBusyError:
+                time.sleep(0.05)
+            else:
+                assert summary.exit_code == 0
+                return
 
 
 def look_at_output(output: str) -> dict[str, int]:

@@ -8,7 +8,7 @@ import pytest
 import zarr
 from materialized import chunk_files, differences
 
-from shadowzarr import generate_rfs, materialize
+from shadowzarr import generate_rfs, materialize, open_rfs
 from shadowzarr.errors import SourceChangedError, UsageError
 from shadowzarr.export.materialize import write_plan
 from shadowzarr.export.materialize.jobs import run_in_dask
@@ -59,6 +59,15 @@ def test_values(client, tmp_path, monkeypatch):
         for name in chunk_files(out, array.path):
             there = tmp_path / "here" / array.path / name
             assert (out / array.path / name).read_bytes() == there.read_bytes()
+
+
+def test_workers_read_one_store(client, recording):
+    array = open_rfs(generate_rfs(recording))["wave/data"]
+    with h5py.File(recording) as file:
+        expected = file["wave/data"][...]
+    parts = client.map(lambda first: array[first : first + 250], range(0, 4000, 250))
+    assert np.array_equal(np.concatenate(client.gather(parts)), expected)
+    assert len(client.who_has(parts)) == 16
 
 
 def test_a_bucket(client, object_store, recording):
