@@ -20,9 +20,7 @@ def test_killed_at_random_moments_and_refreshed_again(following):
     place, store_url = str(following.place), following.server.store_url
     with (
         Nursery("work_to_kill:refresh") as nursery,
-        Meanwhile(
-            "work_to_kill:look_at_repository", str(following.place), following.server.store_url
-        ) as reader,
+        Meanwhile("work_to_kill:look_at_repository", place, store_url) as reader,
     ):
         seconds = None
         for number, part in enumerate(moments(KILLS + 1, "refresh")):
