@@ -93,6 +93,7 @@ $(BENCH)/.complete: $(VENV)/.complete
 lint: env
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/check-jsonschema --quiet --builtin-schema vendor.github-workflows .github/workflows/*.yml
 
 types: env
 	$(BIN)/mypy
