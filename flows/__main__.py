@@ -42,8 +42,6 @@ EXAMPLES = {
     "catalog serve": ("catalog serve demo/output", "catalog serve demo/output --port 0"),
     "catalog find": ("catalog find demo/output sub-01_ecephys.nwb --json",),
     "catalog rebuild": ("catalog rebuild demo/output",),
-    "catalog site": ("catalog site demo/output",),
-    "catalog serve": ("catalog serve demo/output --port 8700",),
 }
 """Commands as they are typed, which help ends with."""
 

@@ -104,13 +104,6 @@ def test_the_first_two_commands_are_demo_and_test() -> None:
     assert [command.split("#")[0].strip() for command in commands[:2]] == ["make demo", "make test"]
 
 
-def test_links_lead_to_files() -> None:
-    links = re.findall(r"\]\(([^)]+)\)", README)
-    assert links
-    for link in links:
-        assert (ROOT / link).exists(), link
-
-
 def test_extras_exist() -> None:
     import tomllib
 
