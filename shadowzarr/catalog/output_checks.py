@@ -38,6 +38,10 @@ CHECKS_NAME: Final = "verification.json"
 Verdict = Literal["equal", "stale", "broken", "unchecked"]
 
 
+NO_ORIGINAL = "no single file is its original; convert_recordings compares such results when it makes them"
+"""Why what was made of a recording is not checked."""
+
+
 @dataclass(frozen=True)
 class PublishedOutput:
     """References that lie in an output, by their record.
@@ -170,6 +174,8 @@ def check_output(bench: CheckBench, output: PublishedOutput) -> OutputCheck:
         record = load_record(output.layout.store, output.name)
     except (InvalidReferencesError, OSError) as error:
         return failed_check(output, error)
+    if not record.url:
+        return _check(output, record, "unchecked", NO_ORIGINAL)
     try:
         with output.layout.store.local_copy(str(record.references)) as references:
             if not references.exists():

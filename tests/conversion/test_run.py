@@ -1,6 +1,7 @@
 """A run over good and bad recordings in child processes: what is published, recorded, and done again."""
 
 import json
+import os
 import shutil
 from dataclasses import replace
 
@@ -10,7 +11,9 @@ from shadowzarr import load_rfs
 from shadowzarr.catalog.archive_address import ArchiveAddress
 from shadowzarr.catalog.index_run import RunLog
 from shadowzarr.catalog.jobs import VerificationOptions
+from shadowzarr.catalog.output_checks import NO_ORIGINAL, CheckBench, check_output, list_outputs
 from shadowzarr.catalog.request import IndexRequest
+from shadowzarr.conversion import stages
 from shadowzarr.conversion.plan import plan_recordings
 from shadowzarr.conversion.request import ConversionRequest, ConversionRules, Interface, Recording
 from shadowzarr.conversion.run import conversion_pool, convert_recordings
@@ -108,6 +111,26 @@ def test_a_recording_that_changed_is_done_again_and_what_is_published_stays(requ
     assert document["sources"]["http://127.0.0.1:9/raw/stack.tif"]["size"] == size
     content[:4] = b"II*\0"
     (source / "stack.tif").write_bytes(content)
+
+
+def test_a_recording_that_changes_meanwhile_is_not_published(request_of, source, pool, monkeypatch):
+    def touch_and_verify(bench, work):
+        os.utime(source / "stack.tif")
+        return stages.verify_nwb(bench, work)
+
+    monkeypatch.setitem(stages.FUNCTIONS, "verify", touch_and_verify)
+    rules = replace(request_of.rules, store=None, stores=None)
+    only = replace(request_of, recordings=request_of.recordings[:1], rules=rules)
+    (record,) = convert_recordings(only, pool=pool).records
+    assert (record.error.stage, record.error.kind) == ("publish", "SourceChangedError")
+    assert not record.error.permanent
+    assert [time.stage for time in record.stages] == ["headers", "write", "validate", "verify", "record"]
+
+
+def test_what_was_made_of_a_recording_has_no_single_original(request_of, pool):
+    (output,) = list_outputs([(request_of.run.public, False)])
+    check = check_output(CheckBench(pool, ArchiveAddress(""), VerificationOptions()), output)
+    assert (check.verdict, check.path, check.reason) == ("unchecked", "sub-1/good.nwb", NO_ORIGINAL)
 
 
 def test_where_it_is_hosted_is_asked_and_must_be_the_same(request_of, source, pool):
