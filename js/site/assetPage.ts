@@ -1,7 +1,7 @@
 // One asset: what is known of it, the tree of its file from the references, and a node of that.
 
 import { ReferenceStore } from "../src/index.js";
-import { Traffic } from "../viewer/index.js";
+import { Traffic, viewsOf } from "../viewer/index.js";
 import { problemText } from "../viewer/problems.js";
 import { assetLinks, comparedText, statePill, time } from "./assetTable.js";
 import type { Asset, Catalog } from "./assets.js";
@@ -89,9 +89,10 @@ export class AssetPage {
       return;
     }
     const hash = (node: string, view = "") => assetHash(this.#place, node, view);
-    this.#pane = new NodePane(store, this.#traffic, hash);
+    const views = viewsOf(store);
+    this.#pane = new NodePane(store, views, this.#traffic, hash);
     this.#tree = new TreeView(store, (node) => (location.hash = hash(node)));
-    this.#views = new ViewList(store, hash);
+    this.#views = new ViewList(views, hash);
     fill(
       element,
       this.#views.element,

@@ -1,7 +1,7 @@
 // One node of a file: its view, attributes, and of an array how it is stored, where its bytes are, and values.
 
 import type { ReferenceStore } from "../src/index.js";
-import { mountViewer, viewsOf, type NodeView, type Traffic, type Viewer, type ViewKind } from "../viewer/index.js";
+import { mountViewer, type NodeView, type Traffic, type Viewer, type ViewKind } from "../viewer/index.js";
 import { resolvePath } from "../viewer/tree.js";
 import { ChunkFinder } from "./chunkFinder.js";
 import { h, fill, pageLink, type Child } from "./dom.js";
@@ -17,17 +17,15 @@ type Hash = (node: string, view?: string) => string;
 
 export class NodePane {
   readonly element = h("section", { class: "node", "aria-labelledby": "node" });
-  readonly #views: NodeView[];
   #viewer: Viewer | undefined;
   #controller = new AbortController();
 
   constructor(
     private readonly store: ReferenceStore,
+    private readonly views: readonly NodeView[],
     private readonly traffic: Traffic,
     private readonly hash: Hash,
-  ) {
-    this.#views = viewsOf(store);
-  }
+  ) {}
 
   /** Show a node; `view` is the kind of view that is drawn of it, or nothing. */
   show(path: string, view: string): void {
@@ -55,7 +53,7 @@ export class NodePane {
   }
 
   #viewLinks(path: string, shown: string): HTMLElement | null {
-    const views = this.#views.filter((view) => view.path === path);
+    const views = this.views.filter((view) => view.path === path);
     if (views.length === 0) return null;
     const links = views.map(({ kind, title }) =>
       pageLink(this.hash(path, kind), { class: "view", "aria-current": kind === shown ? "true" : undefined }, title),
@@ -64,7 +62,7 @@ export class NodePane {
   }
 
   #drawn(path: string, view: string): HTMLElement | null {
-    const found = this.#views.find((each) => each.path === path && each.kind === view);
+    const found = this.views.find((each) => each.path === path && each.kind === view);
     if (found === undefined) return null;
     const container = h("div", { class: "drawn" });
     this.#viewer = mountViewer(container, { store: this.store, path, kind: view as ViewKind, traffic: this.traffic });

@@ -1,7 +1,6 @@
 // What of a file can be drawn, as links.
 
-import type { ReferenceStore } from "../src/index.js";
-import { viewsOf } from "../viewer/index.js";
+import type { NodeView } from "../viewer/index.js";
 import { h, pageLink } from "./dom.js";
 import { count } from "./format.js";
 
@@ -13,8 +12,8 @@ export class ViewList {
   readonly #links = new Map<string, HTMLAnchorElement>();
 
   /** @param hash - Gives the address of a view of a node. */
-  constructor(store: ReferenceStore, hash: (node: string, view: string) => string) {
-    const items = viewsOf(store).map(({ path, kind, title }) => {
+  constructor(views: readonly NodeView[], hash: (node: string, view: string) => string) {
+    const items = views.map(({ path, kind, title }) => {
       const link = pageLink(hash(path, kind), {}, title);
       this.#links.set(`${kind} ${path}`, link);
       return h("li", {}, link, h("small", {}, ` /${path}`));

@@ -25,8 +25,11 @@ def install(folder: Path, what: str, *options: str) -> Path:
     """A new environment with the project in it; returns its folder of programs."""
     source = folder / "source"
     shutil.copytree(ROOT / "shadowzarr", source / "shadowzarr", ignore=shutil.ignore_patterns("__pycache__"))
-    for name in ("pyproject.toml", "README.md", "LICENSE", "CHANGELOG.md"):
+    for name in ("pyproject.toml", "README.md", "LICENSE", "CHANGELOG.md", ".gitignore"):
         shutil.copy(ROOT / name, source / name)
+    built = source / "shadowzarr" / "catalog" / "site" / "assets"
+    built.mkdir(exist_ok=True)
+    (built / "page-of-this-test.js").touch()  # as `make site-assets` would, which git does not keep
     venv.create(folder / "env", with_pip=True)
     programs = folder / "env" / "bin"
     run(programs / "pip", "install", "-q", "--no-compile", "-c", CONSTRAINTS, *options, f"{source}{what}")
@@ -48,6 +51,8 @@ def test_the_base_install_generates_and_verifies_without_the_pipeline(tmp_path):
         cwd=tmp_path,
         env=environment,
     )
+    site = "import os, shadowzarr.catalog.site as s; print(os.listdir(s.__path__[0] + '/assets'))"
+    assert "page-of-this-test.js" in run(programs / "python", "-c", site, cwd=tmp_path)
     absent = "from importlib.util import find_spec as f; print([*filter(f, ['prefect', 'tasks', 'flows'])])"
     assert run(programs / "python", "-c", absent, cwd=tmp_path).strip() == "[]"
 

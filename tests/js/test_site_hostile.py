@@ -108,6 +108,20 @@ def test_an_address_that_names_nothing_or_is_no_address_shows_the_catalogue(page
             check_harmless(page)
 
 
+def test_data_that_are_gone_meanwhile_are_told(browser, layout, built_site):
+    publish_assets(layout, [asset(1)])
+    write_site(layout, page=built_site)
+    (data,) = Path(layout.folder, "site", "data").iterdir()
+    page = browser.new_page()  # its console shows the 404
+    with PageServer(Path(layout.folder)) as server:
+        for name in ("assets-0.json", "catalog.json"):
+            (data / name).unlink()
+            page.goto(server.base_url)
+            expect(page.get_by_role("alert")).to_contain_text(f"{name} cannot be read: status 404")
+            expect(page.get_by_role("alert")).to_contain_text("reload the page")
+    page.close()
+
+
 def test_five_thousand_assets_are_searched_a_page_at_a_time(page, layout, built_site):
     rows = [asset(n) for n in range(4900)] + [failed(n, "cut after 3000 bytes") for n in range(4900, 5000)]
     publish_assets(
