@@ -21,6 +21,7 @@ from .flow_config import FlowConfig
 from .icechunk_section import RepositoriesSection
 from .limits_section import LimitsSection
 from .materialize_section import MaterializeSection
+from .metrics_section import MetricsSection
 from .notify_section import NotifySection
 from .output_section import FATES, OutputSection, are_nested, output_section
 from .prices_section import PricesSection
@@ -182,6 +183,9 @@ class IndexDandisetsConfig(FlowConfig):
         "out.",
     )
 
+    metrics: MetricsSection | None = Field(
+        default=None, description="Where numbers of the run are for Prometheus; nowhere when left out."
+    )
     split: SplitSection | None = Field(
         default=None,
         description="Have dandisets, folders and manifests done by workers of Prefect, each by a flow run of "

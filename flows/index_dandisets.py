@@ -44,6 +44,7 @@ from .crash_hook import notifying, tell_crashed
 from .finish_run import finish_run
 from .given_config import given_config
 from .host_limits import host_admission
+from .metrics import RunMetrics
 from .run_failed import RunFailedError
 from .run_parts import split_planned
 from .show_progress import RunProgress, open_progress
@@ -90,7 +91,8 @@ def index_assets(config: IndexDandisetsConfig) -> State[Any]:
     request = config.request
     check_after(config)
     check_runner(config.run)
-    with join_run(request) as begun, notifying(config, begun.notifier) as notifier:
+    metrics = RunMetrics(config.flow, config.metrics)
+    with metrics.served(), join_run(request) as begun, notifying(config, begun.notifier) as notifier:
         log = begun.log
         if begun.has_prefect_server:
             begun.report_stop = stop_reporter()
@@ -101,26 +103,37 @@ def index_assets(config: IndexDandisetsConfig) -> State[Any]:
             # Closed before Prefect waits for its threads, which wait for processes of the pool.
             closing(_run_planned(config, begun, progress)) as ended,
         ):
-            gather(config.flow, begun, progress, ended)
+            gather(config.flow, begun, progress, ended, metrics)
         after = after_assets(config, log)
         with begun.finishing():
             summary = finish_run(config, log, after)
+            metrics.end(summary.exit_code)
         begun.tell_end(notifier, summary, report=str(request.public.report))
     create_artifacts(summary, report=str(request.public.report))
     return final_state(summary, must_stop=request.stop_on_error)
 
 
 def gather(
-    flow: str, begun: BegunRun, progress: RunProgress[IndexRecord], ended: Iterable[IndexRecord]
+    flow: str,
+    begun: BegunRun,
+    progress: RunProgress[IndexRecord],
+    ended: Iterable[IndexRecord],
+    metrics: RunMetrics | None = None,
 ) -> None:
     """Take the records of assets as they end, and tell of each."""
     begun.hush = progress.close
     artifact = ProgressArtifact(flow, len(begun.log.plan.work))
+    metrics = metrics or RunMetrics(flow)
+    metrics.begin(len(begun.log.plan.work))
+    told = 0
     for record in ended:
         begun.wait_when_stopping()
         begun.log.records.append(record)
         progress.ended(record)
         artifact.asset_ended()
+        errors = 0 if begun.workshop is None else begun.workshop.resting.errors
+        metrics.asset_ended(record, transient_errors=errors - told)
+        told = errors
 
 
 def plan(config: IndexDandisetsConfig, request: IndexRequest, log: RunLog) -> None:

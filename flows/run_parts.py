@@ -76,7 +76,7 @@ def part_config(config: IndexDandisetsConfig, log: RunLog, name: str) -> dict[st
     """The configuration of a part, as parameters of a flow run: without secrets and relative paths."""
     versions = {version.dandiset: version.version for version in log.versions}
     values = config.model_dump(mode="json", exclude_unset=True)
-    for key in ("notify", "icechunk", "materialize", "split", "prices"):
+    for key in ("notify", "icechunk", "materialize", "metrics", "split", "prices"):
         values.pop(key, None)
     for key, (title, place) in _SOURCES.items():
         models = getattr(config, key)

@@ -12,10 +12,16 @@ class Resting:
     """Knows which assets rest between two tries.
 
     Whoever tries again does that inside of `trying`; who does not, never has anything resting.
+
+    Attributes
+    ----------
+    errors : int
+        Errors that may pass, so far.
     """
 
     def __init__(self) -> None:
         self._assets: set[tuple[str, str, str]] = set()
+        self.errors = 0
         self._tell: Callable[[], None] = lambda: None
 
     def __len__(self) -> int:
@@ -33,6 +39,7 @@ class Resting:
             yield
         except Exception as error:
             if getattr(error, "transient", False):
+                self.errors += 1
                 self._assets.add(_key(work))
                 self._tell()
             raise
