@@ -9,7 +9,9 @@ import pytest
 
 from shadowzarr.testing.sample_recordings import METADATA, write_spikeglx_probe, write_tiff_stack
 
-collect_ignore_glob = [] if importlib.util.find_spec("neuroconv") else ["test_jobs.py", "test_run.py"]
+collect_ignore_glob = (
+    [] if importlib.util.find_spec("neuroconv") else ["test_corpus.py", "test_jobs.py", "test_run.py"]
+)
 
 SAMPLES, FRAMES = 900, 150
 
