@@ -7,12 +7,13 @@ VENV := .venv
 BIN := $(VENV)/bin
 EXTRAS := hdf5,tiff,neo,nwb,parquet,virtualizarr,icechunk,s3,pipeline,dandi,neuroconv
 
-.PHONY: env site-assets demo test lint types format constraints clean help docs docs-tables bench bench-quick bench-env
+.PHONY: env site-assets demo test lint types audit format constraints clean help docs docs-tables bench bench-quick bench-env
 
 help:
 	@echo "make demo         write sample NWB files, index them from a local archive, open the results"
 	@echo "make test         run the tests"
 	@echo "make lint types   linters, type checker"
+	@echo "make audit        compare the versions in constraints.txt with known vulnerabilities"
 	@echo "make env          build $(VENV) alone"
 	@echo "make site-assets  build the page of the catalogue, which wheels bring"
 	@echo "make docs         build the documentation site into docs/_build/html, without network, its notebooks run"
@@ -97,6 +98,12 @@ lint: env
 
 types: env
 	$(BIN)/mypy
+
+# Versions that are known to be vulnerable; says so when the package index has no advisories.
+audit: $(UV)
+	$(UV) venv --quiet --allow-existing --python $(PYTHON) build/audit
+	$(UV) pip install --quiet --python build/audit/bin/python "pip-audit>=2.9,<3"
+	build/audit/bin/python .ci/audit
 
 format: env
 	$(BIN)/ruff check --fix .

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import uuid
 from pathlib import Path
 
@@ -33,4 +34,6 @@ def write_whole(path: Path, content: bytes, *, scratch: Path) -> None:
         temporary.write_bytes(content)
         temporary.replace(path)
     except OSError as error:
+        with contextlib.suppress(OSError):  # the failure itself is told; half a file would keep the disk full
+            temporary.unlink(missing_ok=True)
         raise OutputError(f"cannot write {path}: {error.strerror or error}") from error

@@ -57,5 +57,5 @@ def _written_out(listed: Rfs) -> Rfs:
         if not isinstance(value, str):
             text, *rest = value
             place = places[text] if text in places else places.setdefault(text, expand(text, templates))
-            refs[key] = [place, *rest]  # type: ignore[list-item] # one or three items, as before
+            refs[key] = [place, *rest]
     return cast("Rfs", {**document, "refs": refs})

@@ -1,4 +1,5 @@
 import json
+from pathlib import Path
 
 import pytest
 
@@ -61,3 +62,14 @@ def test_a_place_that_cannot_be_written(tmp_path):
     with pytest.raises(OutputError, match="cannot write"):
         write_record(RECORD, tmp_path / "file" / "record.json", scratch=tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
+def test_a_disk_that_gets_full_keeps_no_half(tmp_path, monkeypatch):
+    def full(path, content):
+        path.touch()
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_bytes", full)
+    with pytest.raises(OutputError, match="No space left on device"):
+        write_record(RECORD, tmp_path / "record.json", scratch=tmp_path / "scratch")
+    assert [path for path in tmp_path.rglob("*") if path.is_file()] == []

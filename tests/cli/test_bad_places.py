@@ -11,10 +11,14 @@ import numpy as np
 import pytest
 from other_processes import Nursery, skip_without_fork
 
-from shadowzarr import generate_rfs, open_rfs, write_rfs
+from shadowzarr import LocalCache, generate_rfs, open_rfs, write_rfs
+from shadowzarr.access.local_cache import CacheWarning
+from shadowzarr.access.source_identity import Source
+from shadowzarr.refs.byte_range import FileRange
 
 pytestmark = skip_without_fork()
 
+SOURCE = Source("https://example.org/a.nwb", 10**6, '"e"')
 SMALL = 8 * 2**10
 """Bytes of the disk that gets full."""
 UNWRITABLE = ("is not writable", "is no directory that can be written to")
@@ -127,3 +131,13 @@ def test_few_open_files_and_little_memory(run, sources, tmp_path, writer, limits
         assert "not enough memory" in line
     if code == 0 and writer == "generate":
         assert is_whole(out, sources)
+
+
+def test_a_cache_on_a_full_disk_is_gone_without(disk):
+    cache = LocalCache(disk)
+    parts = [FileRange(4096 * number, 4096) for number in range(20)]
+    data = [bytes([number]) * 4096 for number in range(20)]
+    with pytest.warns(CacheWarning, match="full"):
+        cache.put_many(SOURCE, parts, data)
+    found = cache.get_many(SOURCE, parts)
+    assert all(each is None or bytes(each) == value for each, value in zip(found, data, strict=True))
