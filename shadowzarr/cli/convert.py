@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -16,6 +15,7 @@ from ..formatting import format_count
 from .array_progress import ArrayProgress
 from .exit_codes import DONE, LEFT_OUT
 from .left_out import document_name, left_out_lines
+from .output_check import check_output
 from .stall import TIMEOUT, Timeout
 from .written import Written, as_json, written
 
@@ -90,7 +90,7 @@ def convert(
     """
     allow(timeout)
     _check_call(from_, to, out, links=links, parser=parser, group=group)
-    _check_output(source, out, force=force)
+    check_output(out, force=force, sources=(source,))
     with ArrayProgress("read") as progress:
         progress.show(f"reading {without_query(source)}")
         if from_ == "virtualizarr":
@@ -144,23 +144,6 @@ def _check_call(
         error = CycloptsError(msg=message)
         error.command_chain = ("convert",)
         raise error
-
-
-def _check_output(source: str, out: str, *, force: bool) -> None:
-    """Refuse at once what would be refused after the work."""
-    from ..access.locations import written_path
-    from ..errors import OutputError
-    from ..write import check_replaceable
-
-    path = written_path(out)
-    if path.exists() and Path(source).exists() and path.samefile(source):
-        raise OutputError(f"{out} is the source itself; name another place")
-    parent = path.absolute().parent
-    if not parent.is_dir() or not os.access(parent, os.W_OK):
-        raise OutputError(f"{out} cannot be written: {parent} is no directory that can be written to")
-    check_replaceable(path)
-    if path.exists() and not force:
-        raise OutputError(f"{out} exists; give --force to replace it")
 
 
 def _check_sources(rfs: Rfs) -> None:

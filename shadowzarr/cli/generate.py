@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import time
-from collections.abc import Iterable, Mapping
-from pathlib import Path
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import CycloptsError, Parameter
@@ -17,6 +15,7 @@ from ..formatting import format_bytes, format_count
 from .exit_codes import DONE, LEFT_OUT
 from .generation_progress import GenerationProgress
 from .left_out import document_name, left_out_lines
+from .output_check import check_output
 from .stall import TIMEOUT, Timeout
 from .written import Written, as_json, written
 
@@ -95,7 +94,7 @@ def generate(
         Seconds that one object may take without a byte being read, before the command gives up; 0 for ever.
     """
     allow(timeout)
-    _check_output(out, force=force, sources=(source, local_path))
+    check_output(out, force=force, sources=(source, local_path))
     from ..access.traffic import counted
     from ..formats.dispatch import generate_references
     from ..write import write_rfs
@@ -156,35 +155,6 @@ def _check_options(given: Mapping[str, Any], found: Format) -> None:
         error = CycloptsError(msg=f"{' and '.join(foreign)}: not for {TITLES[found]}")
         error.command_chain = ("generate",)
         raise error
-
-
-def _check_output(out: str, *, force: bool, sources: Iterable[str | None]) -> None:
-    """Refuse at once what would be refused after the work."""
-    from ..access.locations import written_path
-    from ..errors import OutputError
-    from ..write import check_replaceable
-
-    path = written_path(out)
-    if any(source is not None and _is_same_file(source, path) for source in sources):
-        raise OutputError(
-            f"{out} is the source itself and is never written to; name another place for the references, "
-            f"such as {path.with_suffix('.shadowzarr')}"
-        )
-    parent = path.absolute().parent
-    if not parent.is_dir():
-        raise OutputError(f"{out} cannot be written: there is no directory {parent}")
-    if not os.access(parent, os.W_OK):
-        raise OutputError(f"{out} cannot be written: {parent} is not writable")
-    check_replaceable(path)
-    if path.exists() and not force:
-        raise OutputError(f"{out} exists; give --force to replace it")
-
-
-def _is_same_file(source: str, path: Path) -> bool:
-    try:
-        return path.samefile(source.removeprefix("file://"))
-    except (OSError, ValueError):
-        return False  # one of them does not exist, or the source is a URL
 
 
 def _line(made: Written, seconds: float) -> str:

@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-import sys
-import time
 from typing import Any, TextIO
 
 from ..formatting import format_bytes, format_count
-
-_PAUSE = 0.1
-"""Seconds between two lines that replace each other."""
-
-_WIDTH = 79
+from .status_line import StatusLine
 
 
-class GenerationProgress:
+class GenerationProgress(StatusLine):
     """Hears of the events of a generation.
 
     Parameters
@@ -24,24 +18,14 @@ class GenerationProgress:
     """
 
     def __init__(self, stream: TextIO | None = None) -> None:
-        self._stream = sys.stderr if stream is None else stream
-        self._is_shown = self._stream is not None and self._stream.isatty()
-        self._next = 0.0
+        super().__init__(stream)
         self._last: Any = None
 
     def __call__(self, event: Any) -> None:
         """Hear of an event."""
         self._last = event
-        if self._is_shown and time.monotonic() >= self._next:
-            self._next = time.monotonic() + _PAUSE
-            self._show(progress_line(event))
-
-    def __enter__(self) -> GenerationProgress:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._is_shown:
-            self._show("")
+        if self.is_due():
+            self.show(progress_line(event))
 
     def counts(self) -> dict[str, int]:
         """What was read of a remote file, as data; noughts for a local one."""
@@ -62,10 +46,6 @@ class GenerationProgress:
             f"took {format_count(event.requests, 'request')}, {format_bytes(event.bytes_read)} read; "
             f"{nodes} of metadata in {rounds}"
         )
-
-    def _show(self, line: str) -> None:
-        self._stream.write(f"\r{line[:_WIDTH]:{_WIDTH}}\r{line[:_WIDTH]}")
-        self._stream.flush()
 
 
 def progress_line(event: Any) -> str:

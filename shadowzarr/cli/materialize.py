@@ -6,21 +6,19 @@ import contextlib
 import sys
 import time
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TextIO
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
 from ..formatting import format_bytes, format_count
 from .exit_codes import DONE, LEFT_OUT
 from .left_out import document_name, left_out_lines
+from .status_line import StatusLine
 
 if TYPE_CHECKING:
     from ..export.materialize import MaterializeProgress
 
 MEBIBYTE = 2**20
-
-_PAUSE = 0.1
-_WIDTH = 79
 
 
 def materialize(
@@ -104,28 +102,11 @@ def _told() -> Iterator[None]:
         raise
 
 
-class _Progress:
+class _Progress(StatusLine):
     """Shows on a terminal how far it is."""
 
-    def __init__(self, stream: TextIO | None = None) -> None:
-        self._stream: Any = sys.stderr if stream is None else stream
-        self._is_shown = self._stream is not None and self._stream.isatty()
-        self._next = 0.0
-
     def __call__(self, event: MaterializeProgress) -> None:
-        if self._is_shown and time.monotonic() >= self._next:
-            self._next = time.monotonic() + _PAUSE
+        if self.is_due():
             done = f"{format_bytes(event.nbytes)} of {format_bytes(event.total)}"
             arrays = f"{event.arrays:,} of {format_count(event.array_count, 'array')}"
-            self._show(f"{done}, {arrays}: /{event.path}")
-
-    def __enter__(self) -> _Progress:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._is_shown:
-            self._show("")
-
-    def _show(self, line: str) -> None:
-        self._stream.write(f"\r{line[:_WIDTH]:{_WIDTH}}\r{line[:_WIDTH]}")
-        self._stream.flush()
+            self.show(f"{done}, {arrays}: /{event.path}")

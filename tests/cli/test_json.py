@@ -50,6 +50,17 @@ def test_relocate_names_files_without_their_queries(made, tmp_path):
     assert list(load_rfs(tmp_path / "r.json")["sources"]) == [new]
 
 
+def test_the_place_that_is_offered_is_another_one(made):
+    for verb in (["convert", "--from", "rfs"], ["generate"]):
+        result = call(*verb, made / "good", made / "good")
+        assert result.returncode == 1
+        offered = result.stderr.rpartition("such as ")[2].strip()
+        assert offered == str(made / "good.shadowzarr")
+    (made / "x.shadowzarr").symlink_to(made / "good")
+    result = call("convert", made / "x.shadowzarr", made / "x.shadowzarr", "--from", "rfs", "--force")
+    assert result.stderr.rpartition("such as ")[2].strip() == str(made / "x-2.shadowzarr")
+
+
 @pytest.mark.parametrize("action", ["info", "clear"])
 def test_cache(action, tmp_path):
     from shadowzarr import LocalCache
