@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import generated_pages
+from sphinx.errors import ExtensionError
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -20,6 +21,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PAGES = {"README.md": "index", "CHANGELOG.md": "changelog", "CONTRIBUTING.md": "contributing"}
 """Files of the repository that are pages of the site."""
 
+_LOADED = re.compile(r"<(?:script|img|iframe)[^>]*src=.?https?:[^>]*>|<link[^>]*href=.?https?:[^>]*>")
 _TARGET = re.compile(r"\]\((?![a-z]+:|#|/)")
 _LINK = re.compile(r"\[(?P<text>[^\]\[]*)\]\((?P<target>(?:\.\./)+[^)#\s]+)(?P<anchor>#[^)\s]*)?\)")
 
@@ -28,6 +30,7 @@ def setup(app: Sphinx) -> dict[str, bool]:
     """Write the pages that are made, and rewrite links as pages are read."""
     generated_pages.write_all(Path(app.srcdir) / "_generated")
     app.connect("source-read", _rewrite)
+    app.connect("build-finished", _check_local)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
 
 
@@ -37,6 +40,16 @@ def _rewrite(app: Sphinx, page: str, source: list[str]) -> None:
     if file is not None:  # a page that is a file of the repository, whose links start there
         source[0] = _TARGET.sub("](../", file.read_text(encoding="utf-8")).replace("](../docs/", "](")
     source[0] = _LINK.sub(lambda link: rewritten(link, folder), source[0])
+
+
+def _check_local(app: Sphinx, error: Exception | None) -> None:
+    """Refuse a site that loads scripts, styles, fonts or pictures from elsewhere."""
+    if error is not None or app.builder.format != "html":
+        return
+    for page in Path(app.outdir).rglob("*.html"):
+        found = _LOADED.search(page.read_text(encoding="utf-8"))
+        if found is not None:
+            raise ExtensionError(f"{page}: loads from elsewhere: {found[0]}")
 
 
 def rewritten(link: re.Match[str], folder: Path) -> str:

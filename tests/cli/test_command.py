@@ -35,6 +35,17 @@ def test_help_imports_nothing_heavy(arguments):
     assert loaded & HEAVY == set()
 
 
+def test_help_of_every_verb_imports_nothing_heavy():
+    code = (
+        "import sys; from shadowzarr.cli import main; from shadowzarr.cli.verbs import VERBS;"
+        "codes = {main([verb, '--help']) for verb in VERBS};"
+        "print('LOADED', *{m.partition('.')[0] for m in sys.modules}); sys.exit(max(codes))"
+    )
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert result.returncode == 0
+    assert set(result.stdout.rpartition("LOADED")[2].split()) & HEAVY == set()
+
+
 def test_help_says_of_every_verb_what_it_does():
     text = re.sub(r"[│\s]+", " ", call("--help").stdout)
     for verb, said in VERBS.items():
