@@ -58,8 +58,9 @@ class ReadBack:
 UNREADABLE = (ValueError, RuntimeError)
 """What tifffile raises for pages that it cannot read: its own error is the one, imagecodecs' the other."""
 
-DECODING_FAILED = (ShadowzarrError, zlib.error)
-"""What reading damaged segments through references raises: our own error, or that of a codec's library."""
+DECODING_FAILED = (ShadowzarrError, zlib.error, RuntimeError)
+"""What reading damaged segments through references raises: our own error, or that of a codec's library, which
+of imagecodecs is a RuntimeError."""
 
 
 def levels(path: str | os.PathLike[str]) -> dict[str, np.ndarray | None]:

@@ -5,12 +5,8 @@ which only counts as right when h5py alone dies of the file too. What makes one 
 is the subject of ``tests/cli/test_supervised``.
 """
 
-import json
 import os
 import random
-import selectors
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -18,47 +14,11 @@ import damaged_child
 import h5py
 import numpy as np
 import pytest
+from damaged_reading import Child, check
+from damages import KINDS, damaged
 from h5py import h5d, h5p, h5s, h5t
 
-SECONDS = 60
-"""A child may be slow on a busy machine; a loop without end is slower."""
 ROUNDS = int(os.environ.get("HDF5_DAMAGES", "12"))
-
-
-class Child:
-    """A process that takes files one by one; started again when one kills it."""
-
-    def __init__(self) -> None:
-        self._process: subprocess.Popen | None = None
-
-    def ask(self, line: str) -> dict:
-        process = self._started()
-        process.stdin.write(f"{line}\n")
-        process.stdin.flush()
-        with selectors.DefaultSelector() as selector:
-            selector.register(process.stdout, selectors.EVENT_READ)
-            ready = selector.select(SECONDS)
-        answer = process.stdout.readline() if ready else ""
-        if answer:
-            return json.loads(answer)
-        self.close()
-        return {"hangs": SECONDS} if not ready else {"crash": process.returncode}
-
-    def close(self) -> None:
-        if self._process is not None:
-            self._process.kill()
-            self._process.communicate()
-            self._process = None
-
-    def _started(self) -> subprocess.Popen:
-        if self._process is None or self._process.poll() is not None:
-            self.close()
-            pipe = subprocess.PIPE
-            command = [sys.executable, damaged_child.__file__]
-            self._process = subprocess.Popen(
-                command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, text=True
-            )
-        return self._process
 
 
 @pytest.fixture(scope="module")
@@ -66,19 +26,6 @@ def child() -> Iterator[Child]:
     made = Child()
     yield made
     made.close()
-
-
-def check(child: Child, path: Path) -> dict:
-    """The outcome for one file, which must be one of the right ones."""
-    found = child.ask(str(path))
-    if "crash" in found or "hangs" in found:
-        alone = child.ask(f"h5py {path}")
-        assert "crash" in alone or "hangs" in alone, f"{path.name}: {found}, where h5py gives {alone}"
-        return found
-    assert "escaped" not in found, f"{path.name}: {found.get('escaped')}\n{found.get('trace')}"
-    assert found.get("named", True), f"{path.name}: {found}"
-    assert not found.get("wrong"), f"{path.name}: {found['wrong']}"
-    return found
 
 
 BAD = (
@@ -163,24 +110,8 @@ def intact(folder: Path, subject: str, libver: str) -> bytes:
     return path.read_bytes()
 
 
-def damaged(data: bytes, kind: str, source: random.Random) -> bytes:
-    changed = bytearray(data)
-    at = source.randrange(len(data))
-    if kind == "cut":
-        return data[:at]
-    if kind == "byte":
-        changed[at] ^= 1 << source.randrange(8)
-    elif kind == "block":
-        changed[at : at + 16] = source.randbytes(len(changed[at : at + 16]))
-    elif kind == "huge":  # a number of eight bytes becomes huge
-        changed[at : at + 8] = source.choice((b"\xff" * 8, b"\xff" * 7 + b"\x7f", bytes(7) + b"\x10"))[
-            : len(data) - at
-        ]
-    return bytes(changed)
-
-
 @pytest.mark.parametrize(("subject", "libver"), CASES)
-@pytest.mark.parametrize("kind", ["cut", "byte", "block", "huge"])
+@pytest.mark.parametrize("kind", KINDS)
 def test_random_damage(child: Child, tmp_path: Path, subject: str, libver: str, kind: str) -> None:
     data = intact(tmp_path, subject, libver)
     source = random.Random(f"{subject} {libver} {kind}")

@@ -48,15 +48,21 @@ class _DataBlocks:
 
 
 class _Array:
-    """An extensible array whose header was read, and the elements found so far."""
+    """An extensible array whose header was read, and the elements found so far.
 
-    def __init__(self, layout: ChunkIndexLayout, geometry: Geometry) -> None:
-        self.layout, self.geometry = layout, geometry
+    HDF5 looks for no element from ``end`` on, whatever is there.
+    """
+
+    def __init__(self, layout: ChunkIndexLayout, geometry: Geometry, end: int) -> None:
+        self.layout, self.geometry, self._end = layout, geometry, end
         self._elements: list[Bytes2D] = [np.zeros((0, geometry.width), np.uint8)]
         self._numbers: list[Numbers] = [np.zeros(0, np.int64)]
 
     def entries(self) -> Entries:
-        return entries_of(np.concatenate(self._elements), np.concatenate(self._numbers), self.layout)
+        elements, numbers = np.concatenate(self._elements), np.concatenate(self._numbers)
+        after = unsigned(elements[numbers >= self._end, : self.geometry.offset_size])
+        sound((after == self.layout.sizes.undefined).all(), "a chunk after the last that was set")
+        return entries_of(elements, numbers, self.layout)
 
     def add(self, elements: Bytes2D, starts: Numbers) -> None:
         """Keep elements: runs of bytes, and the number of the first element of each."""
@@ -125,8 +131,10 @@ def _read_header(header: Bytes2D, layout: ChunkIndexLayout) -> tuple[_Array, int
         and all(not geometry.pages(geometry.super_block(number)) for number in range(geometry.direct)),
         "an extensible array with pages in the blocks of its index block",
     )
-    start = 12 + 6 * layout.sizes.length_size
-    return _Array(layout, geometry), int(unsigned(header[0, start : start + layout.sizes.offset_size]))
+    length = layout.sizes.length_size
+    end, start = 12 + 4 * length, 12 + 6 * length
+    array = _Array(layout, geometry, int(unsigned(header[0, end : end + length])))
+    return array, int(unsigned(header[0, start : start + layout.sizes.offset_size]))
 
 
 def _is_power_of_two(value: int) -> bool:

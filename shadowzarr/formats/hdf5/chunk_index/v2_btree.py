@@ -16,7 +16,7 @@ from .checksum import CHECKSUM_SIZE, check
 from .entries import Entries
 from .layout import ChunkIndexLayout
 from .nodes import AddressSpace, Bytes2D, Walk
-from .numbers import fields_at, unsigned
+from .numbers import fields_at, precedes, unsigned
 from .refusal import sound, understood
 
 _PREFIX = 6
@@ -60,11 +60,22 @@ class _Form:
 
 @dataclass(frozen=True, slots=True)
 class _Children:
-    """Child nodes: addresses, and what their parents say of them."""
+    """Child nodes: addresses, and what their parents say of them.
+
+    Attributes
+    ----------
+    addresses : numpy.ndarray
+        uint64.
+    records, totals : numpy.ndarray
+        Records of each node, and those of all nodes below it with them.
+    ranks : numpy.ndarray
+        How many records of the tree come before those.
+    """
 
     addresses: npt.NDArray[np.uint64]
     records: Counts
     totals: Counts
+    ranks: Counts
 
 
 def walk_v2_btree(layout: ChunkIndexLayout, space: AddressSpace) -> Walk[Entries]:
@@ -74,14 +85,16 @@ def walk_v2_btree(layout: ChunkIndexLayout, space: AddressSpace) -> Walk[Entries
     (header,) = yield [space.group(layout.storage.address or 0, length)]
     form, depth, children = _read_header(header, layout)
     found = [np.zeros((0, form.record), np.uint8)]
+    ranks = [np.zeros(0, np.int64)]
     if int(children.addresses[0]) != sizes.undefined:
         for height in reversed(range(depth + 1)):
             (rows,) = yield [space.group(children.addresses, form.node)]
-            records, children = _read_nodes(rows, form, height, children)
+            records, places, children = _read_nodes(rows, form, height, children)
             found.append(records)
+            ranks.append(places)
             if not len(children.addresses):
                 break
-    return _entries(np.concatenate(found), layout)
+    return _entries(np.concatenate(found), np.concatenate(ranks), layout)
 
 
 def _read_header(header: Bytes2D, layout: ChunkIndexLayout) -> tuple[_Form, int, _Children]:
@@ -103,7 +116,7 @@ def _read_header(header: Bytes2D, layout: ChunkIndexLayout) -> tuple[_Form, int,
     totals = unsigned(header[:, end + 2 : end + 2 + layout.sizes.length_size]).astype(np.int64)
     form = _form_of(kind, node, record, depth, layout.sizes.offset_size)
     sound(totals[0] >= 0 and (root[0] != layout.sizes.undefined or totals[0] == 0), "a B-tree without a root")
-    return form, depth, _Children(root, count, totals)
+    return form, depth, _Children(root, count, totals, np.zeros(1, np.int64))
 
 
 def _form_of(kind: int, node: int, record: int, depth: int, offset_size: int) -> _Form:
@@ -129,8 +142,10 @@ def _width(most: int) -> int:
     return min(8, max(1, -(-most.bit_length() // 8)))
 
 
-def _read_nodes(rows: Bytes2D, form: _Form, height: int, nodes: _Children) -> tuple[Bytes2D, _Children]:
-    """III.A.2, "Version 2 B-tree Internal Node" and "Leaf Node": records, and the children."""
+def _read_nodes(
+    rows: Bytes2D, form: _Form, height: int, nodes: _Children
+) -> tuple[Bytes2D, Counts, _Children]:
+    """III.A.2, "Version 2 B-tree Internal Node" and "Leaf Node": records, their ranks, and the children."""
     start = np.frombuffer((b"BTIN" if height else b"BTLF") + bytes([0, form.kind]), np.uint8)
     sound((rows[:, :_PREFIX] == start).all(), "a B-tree node of another kind")
     most, used = form.most[height], nodes.records
@@ -142,8 +157,12 @@ def _read_nodes(rows: Bytes2D, form: _Form, height: int, nodes: _Children) -> tu
     found = records.view(np.uint8).reshape(-1, form.record)
     if not height:
         sound((used == nodes.totals).all(), "a B-tree leaf with another number of records")
-        return found, _Children(np.zeros(0, np.uint64), used[:0], used[:0])
-    return found, _read_children(rows, form, height, nodes, ends)
+        ranks = np.arange(len(found)) + np.repeat(nodes.ranks - (np.cumsum(used) - used), used)
+        return found, ranks, _Children(np.zeros(0, np.uint64), used[:0], used[:0], used[:0])
+    children = _read_children(rows, form, height, nodes, ends)
+    is_first = np.zeros(len(children.ranks), np.bool_)
+    is_first[np.cumsum(used + 1) - (used + 1)] = True
+    return found, children.ranks[~is_first] - 1, children  # a record comes right before the next child's
 
 
 def _read_children(rows: Bytes2D, form: _Form, height: int, nodes: _Children, starts: Counts) -> _Children:
@@ -159,11 +178,18 @@ def _read_children(rows: Bytes2D, form: _Form, height: int, nodes: _Children, st
     firsts = np.cumsum(nodes.records + 1) - (nodes.records + 1)
     below = np.add.reduceat(totals, firsts)
     sound((below + nodes.records == nodes.totals).all(), "B-tree nodes whose records do not add up")
-    return _Children(unsigned(pointers[:, : form.offset_size]), counts, totals)
+    before = np.cumsum(totals + 1) - (totals + 1)
+    ranks = before + np.repeat(nodes.ranks - before[firsts], nodes.records + 1)
+    return _Children(unsigned(pointers[:, : form.offset_size]), counts, totals, ranks)
 
 
-def _entries(records: Bytes2D, layout: ChunkIndexLayout) -> Entries:
-    """III.A.2, "Version 2 B-tree, Type 10 Record Layout" and "Type 11": a chunk each."""
+def _entries(records: Bytes2D, ranks: Counts, layout: ChunkIndexLayout) -> Entries:
+    """III.A.2, "Version 2 B-tree, Type 10 Record Layout" and "Type 11": a chunk each.
+
+    HDF5 finds a chunk by the order of the records, and does not find what is not in it.
+    """
+    if not (ranks[1:] > ranks[:-1]).all():
+        records = records[np.argsort(ranks)]
     width = layout.sizes.offset_size
     addresses = unsigned(records[:, :width])
     start = element_width(layout)
@@ -172,4 +198,6 @@ def _entries(records: Bytes2D, layout: ChunkIndexLayout) -> Entries:
     scaled = np.ascontiguousarray(records[:, start:]).view("<u8").reshape(len(records), axes)
     sound(not (scaled >> np.uint64(63)).any(), "a chunk past the largest dataset")
     sound(not (addresses == layout.sizes.undefined).any(), "a record without a chunk")
-    return Entries(addresses, nbytes, masks, scaled.astype(np.int64))
+    coordinates = scaled.astype(np.int64)
+    sound(precedes(coordinates[:-1], coordinates[1:]).all(), "a B-tree whose records are not in order")
+    return Entries(addresses, nbytes, masks, coordinates)
