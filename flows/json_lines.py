@@ -103,6 +103,7 @@ class JsonLines:
             outcome=record.outcome,
             bytes=record.size,
             requests=int(record.statistics.get("requests", 0)),
+            retries=int(record.statistics.get("retries", 0)),
             chunks=record.counts.chunks,
             seconds=round(record.seconds, 3),
             error=None

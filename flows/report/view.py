@@ -161,9 +161,11 @@ def _byte_tiles(done: Sequence[IndexRecord]) -> list[Tile]:
     references = sum(record.references_bytes for record in done)
     read = sum(record.statistics.get("bytes_read", 0) for record in done)
     share = f"{format_share(references, size)} of the files" if size else ""
-    note = f"{format_bytes(read)} read to index them" if read else ""
+    retries = round(sum(record.statistics.get("retries", 0) for record in done))
+    notes = [f"{format_bytes(read)} read to index them"] if read else []
+    notes += [f"{format_count(retries, 'request')} tried again"] if retries else []
     return [
-        Tile("Files", format_bytes(size), note),
+        Tile("Files", format_bytes(size), ", ".join(notes)),
         Tile("References", format_bytes(references), share),
     ]
 

@@ -88,6 +88,7 @@ def register_archive(
     parts = urlsplit(api_url)
     if parts.scheme not in {"http", "https"} or not parts.netloc:
         raise UsageError(f"the API of an archive is an http(s) URL, found {api_url!r}")
+    refuse_password(api_url)
     api_url = api_url.rstrip("/")
     archive = Archive(
         name=name or parts.netloc,
@@ -97,6 +98,23 @@ def register_archive(
     )
     _registered[api_url] = archive
     return archive
+
+
+def refuse_password(api_url: str) -> None:
+    """Refuse the URL of an archive that carries a password, which would be shown and written down with it.
+
+    Raises
+    ------
+    UsageError
+        When it does.
+    """
+    _, has_user, host = urlsplit(api_url).netloc.rpartition("@")
+    if has_user:
+        raise UsageError(
+            f"the URL of the archive at {host} comes with a user or a password, which must not be written "
+            "down; leave it away, and name the environment variable of an API key by key_env (api_key_env in "
+            "configurations)"
+        )
 
 
 def known_archives() -> tuple[Archive, ...]:

@@ -28,10 +28,11 @@ from ..errors import (
     TransientReadError,
 )
 from . import http_client
-from .archives import archive_named, archive_of, authorization, known_archives
+from .archives import archive_named, archive_of, authorization, known_archives, refuse_password
 from .dandi_records import Asset, Dandiset, Version, parse, to_asset, to_dandiset, to_version
 from .http_client import Retries, RetryPolicy, is_transient_status, retry_after, user_agent
 from .locations import without_query
+from .traffic import current
 
 __all__ = ["ARCHIVES", "PAGE_SIZE", "REQUESTS_PER_SECOND", "Asset", "DandiArchive", "Dandiset", "Version"]
 
@@ -65,6 +66,7 @@ class DandiArchive:
     def __init__(self, api_url: str, *, token: str | None = None, retries: RetryPolicy | None = None) -> None:
         known = archive_named(api_url)
         self.api_url = known.api_url if known is not None else api_url.rstrip("/")
+        refuse_password(self.api_url)
         self._token = token
         self._retries = retries
         self._client = httpx.Client(
@@ -211,17 +213,23 @@ class DandiArchive:
 
     def _pause(self, retries: Retries, error: TransientReadError) -> float:
         try:
-            return retries.pause_after(error)
+            pause = retries.pause_after(error)
         except TransientReadError as last:
-            raise ArchiveUnavailableError(f"{last} ({retries.failures} tries)") from None
+            raise ArchiveUnavailableError(str(last)) from None
+        current().retried()
+        return pause
 
     def _get(self, url: str, options: dict[str, str] | None) -> httpx.Response:
         """One try; what may pass is raised as a `TransientReadError`."""
         _limit_rate(url)
         try:
-            response = self._client.get(url, params=options, headers=self._authorization(url))
+            response = self._answer(url, options)
         except httpx.TransportError as error:
             kind = type(error).__name__
+            if _is_untrusted(error):
+                raise ArchiveError(
+                    f"{without_query(url)}: no secure connection to the archive; check its certificate"
+                ) from error
             raise TransientReadError(
                 f"{url}: the archive cannot be reached ({kind}); check the network"
             ) from error
@@ -234,6 +242,19 @@ class DandiArchive:
                 retry_after=retry_after(response.headers),
             )
         return response
+
+    def _answer(self, url: str, options: dict[str, str] | None) -> httpx.Response:
+        """An answer with its body, in the time that a request may take; time-outs are for each piece."""
+        until = time.monotonic() + http_client.WHOLE_TIMEOUT
+        with self._client.stream("GET", url, params=options, headers=self._authorization(url)) as response:
+            parts = []
+            for part in response.iter_bytes():
+                parts.append(part)
+                if time.monotonic() > until:
+                    raise httpx.ReadTimeout("the whole of it took too long")
+        content, headers = b"".join(parts), response.headers.copy()
+        headers.pop("Content-Encoding", None)  # it is decoded already
+        return httpx.Response(response.status_code, headers=headers, content=content)
 
     def _authorization(self, url: str) -> dict[str, str]:
         return authorization(url) if self._token is None else {"Authorization": f"token {self._token}"}
@@ -330,6 +351,13 @@ def _check_listing(records: list[dict[str, Any]], count: int | None, what: str) 
         raise _UnsteadyListingError(
             f"the list of {what} has {len(ids)} entries, its first page promised {count}; try again"
         )
+
+
+def _is_untrusted(error: BaseException | None) -> bool:
+    """Whether a certificate was the cause, which trying again does not mend."""
+    while error is not None and not isinstance(error, ssl.SSLCertVerificationError):
+        error = error.__cause__ or error.__context__
+    return error is not None
 
 
 def _is_json(response: httpx.Response) -> bool:

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from ..errors import ShadowzarrError, SourceChangedError, UsageError
 from .allowed_places import refused_local
-from .locations import is_remote, is_signed, without_query
+from .locations import is_remote, secret_in, without_query
 from .source_identity import Source
 from .sources import check_source, describe
 
@@ -47,10 +47,11 @@ def refuse_signed(urls: Iterable[str]) -> None:
         With the first of them.
     """
     for url in urls:
-        if is_signed(url):
+        secret = secret_in(url)
+        if secret is not None:
             raise UsageError(
-                f"the references name {without_query(url)} by a signed URL, which expires and is a secret; "
-                "put the file's lasting URL into them first"
+                f"the references name {without_query(url)} by a URL with {secret}, which must not be written "
+                "down; put the file's lasting URL into them first"
             )
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import logging
 import random
+import re
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -36,6 +37,7 @@ TOLD_AFTER = 2.0
 """Seconds of failed tries after which it is told that there are some, once for each request."""
 
 _waiting = logging.getLogger("shadowzarr.waiting")
+_SECONDS = re.compile(r"-?\d{1,15}(\.\d*)?", re.ASCII)
 _TRANSIENT = frozenset({408, 425, 429})
 _LASTING_5XX = frozenset({501, 505})  # the server cannot do it, now or later
 
@@ -113,20 +115,27 @@ class Retries:
         Raises
         ------
         ShadowzarrError
-            `error` itself, when it is a lasting one or the tries are used up.
+            `error` itself, when it is a lasting one or the tries are used up; then it says how many.
         """
         self.failures += 1
-        if not error.transient or self.failures >= self.policy.attempts:
+        if not error.transient:
             raise error
+        if self.failures >= self.policy.attempts:
+            raise self._told(error)
         asked = error.retry_after if isinstance(error, TransientReadError) else None
         pause = max(self.policy.pause(self.failures), asked or 0.0)
         passed = time.monotonic() - self._started + pause
         if passed > self.policy.total:
-            raise error
+            raise self._told(error)
         if passed > TOLD_AFTER and not self._is_told:
             self._is_told = True
             _waiting.info("%s; still trying (%d of %d tries)", error, self.failures, self.policy.attempts)
         return pause
+
+    def _told(self, error: ShadowzarrError) -> ShadowzarrError:
+        if self.failures > 1:
+            error.args = (f"{error} ({self.failures} tries)",)
+        return error
 
 
 def user_agent() -> str:
@@ -151,12 +160,9 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
         Never negative; None when there is no such header, or it is neither seconds nor a date.
     """
     text = headers.get("Retry-After", "").strip()
-    if not text:
-        return None
-    try:
+    if _SECONDS.fullmatch(text):
         return max(0.0, float(text))
-    except ValueError:
-        return _seconds_until(text)
+    return _seconds_until(text) if text else None
 
 
 def is_transient_status(status: int) -> bool:
@@ -199,6 +205,14 @@ def error_for_status(
     return ReadError(f"{shown}: the server answered {status}, expected the bytes asked for", status=status)
 
 
+def encoded_body(url: str, encoding: str) -> ReadError:
+    """The error for a body that comes compressed, although nobody asked for that."""
+    return ReadError(
+        f"{without_query(url)}: came encoded as {encoding}, expected plain bytes; have the server send the "
+        "file without Content-Encoding"
+    )
+
+
 def range_ignored(url: str) -> ReadError:
     """The error for a server that sends a whole file when a part is asked for."""
     return ReadError(
@@ -211,8 +225,8 @@ def range_ignored(url: str) -> ReadError:
 def _seconds_until(date: str) -> float | None:
     try:
         when = parsedate_to_datetime(date)
-    except ValueError:
+        if when.tzinfo is None:
+            when = when.replace(tzinfo=UTC)
+        return max(0.0, (when - datetime.now(UTC)).total_seconds())
+    except (ValueError, OverflowError):  # no date, or none that can be reckoned with
         return None
-    if when.tzinfo is None:
-        when = when.replace(tzinfo=UTC)
-    return max(0.0, (when - datetime.now(UTC)).total_seconds())

@@ -146,6 +146,8 @@ class HttpReader:
             answer = drive(live, steps, share=True, traffic=current())
         except PastTheEndError as error:
             # S3 does not tell the size there, but only an empty file has no first byte
+            if error.total:
+                raise
             return RangeAnswer(b"", 0, error.etag)
         if answer.total is None:
             raise ReadError(f"{without_query(url)}: the server does not say how large the file is")

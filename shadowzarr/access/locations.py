@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 from pathlib import Path
-from urllib.parse import parse_qs, unquote, urlsplit, urlunsplit
+from urllib.parse import parse_qs, parse_qsl, unquote, urlsplit, urlunsplit
 
 from ..errors import UsageError
 from .archives import Archive, archive_named, asset_address, download_url, known_archives
@@ -17,6 +17,8 @@ from .archives import Archive, archive_named, asset_address, download_url, known
 _SCHEME = re.compile(r"^([A-Za-z][A-Za-z0-9+.-]+):")  # two letters at least: "C:\x" is a path
 _DANDI = re.compile(r"^dandi://(?P<archive>[^/]+)/(?P<dandiset>\d{6})(?:@(?P<version>[^/]+))?/(?P<path>.+)$")
 _WEB_PATH = re.compile(r"^/?dandiset/(?P<dandiset>\d{6})(?:/(?P<version>[^/]+))?(?:/files/?)?$")
+_SIGNATURES = frozenset({"x-amz-signature", "x-goog-signature", "signature", "sig"})
+_KEYS = frozenset({"x-amz-security-token", "token", "access_token", "api_key", "apikey", "password"})
 _REMOTE_SCHEMES = frozenset({"http", "https", "s3"})
 
 
@@ -105,12 +107,17 @@ def without_query(location: str) -> str:
     return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
 
 
-def is_signed(location: str) -> bool:
-    """Whether a URL carries a signature in its query, so that it expires and must not be written down."""
+def secret_in(location: str) -> str | None:
+    """What in a URL must not be written down: "a password", "a signature" or "a key", or None.
+
+    A signature expires, too. What a local path holds is no secret.
+    """
     if not is_remote(location):
-        return False
-    query = location.partition("?")[2]
-    return "X-Amz-Signature=" in query or ("Signature=" in query and "Expires=" in query)
+        return None
+    if "@" in location.partition("://")[2].partition("/")[0]:
+        return "a password"
+    names = {name.lower() for name, _ in parse_qsl(location.partition("?")[2])}
+    return "a signature" if names & _SIGNATURES else "a key" if names & _KEYS else None
 
 
 def _scheme(location: str) -> str:

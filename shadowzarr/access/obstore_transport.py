@@ -13,6 +13,7 @@ import re
 import sys
 import threading
 import time
+from collections.abc import Mapping
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -33,6 +34,7 @@ from .http_client import (
     CONNECT_TIMEOUT,
     READ_TIMEOUT,
     WHOLE_TIMEOUT,
+    encoded_body,
     error_for_status,
     range_ignored,
     user_agent,
@@ -91,6 +93,7 @@ class ObstoreTransport:
         store, path = self._store(address)
         try:
             result = obstore.get(store, path, options=_options(wanted, if_match))
+            _check_encoding(result.attributes, address)
             return RangeAnswer(memoryview(result.bytes()), result.meta["size"], result.meta["e_tag"])
         except (BaseError, FileNotFoundError) as error:
             problem = _translate(error, address, wanted)
@@ -103,6 +106,7 @@ class ObstoreTransport:
         _UNDER_WAY.add(token)
         try:
             result = await obstore.get_async(store, path, options=_options(wanted, if_match))
+            _check_encoding(result.attributes, address)
             data = await result.bytes_async()
             return RangeAnswer(memoryview(data), result.meta["size"], result.meta["e_tag"])
         except (BaseError, FileNotFoundError) as error:
@@ -157,6 +161,12 @@ def _options(wanted: FileRange | None, if_match: str | None) -> Any:
     if if_match is not None:
         options["if_match"] = if_match
     return options
+
+
+def _check_encoding(attributes: Mapping[Any, str], address: str) -> None:
+    encoding = attributes.get("Content-Encoding", "identity")
+    if encoding.lower() != "identity":
+        raise encoded_body(address, encoding)
 
 
 def _client() -> dict[str, Any]:

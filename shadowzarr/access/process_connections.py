@@ -208,6 +208,7 @@ def drive(live: Connections, steps: _Steps, *, share: bool, traffic: Traffic) ->
                 result = live.get(step)
                 traffic.received(len(result.data))
             else:
+                traffic.retried()
                 time.sleep(step.seconds)
         except ShadowzarrError as error:
             step = _advance(steps, error)
@@ -229,6 +230,7 @@ async def drive_async(live: Connections, steps: _Steps) -> RangeAnswer:
                 result = await live.get_async(step)
                 current().received(len(result.data))
             else:
+                current().retried()
                 await asyncio.sleep(step.seconds)
         except ShadowzarrError as error:
             step = _advance(steps, error)

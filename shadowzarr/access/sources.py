@@ -13,7 +13,7 @@ from pathlib import Path
 
 from ..errors import ArchiveError, SourceChangedError, UsageError
 from .archives import archive_of, asset_address
-from .locations import canonical, is_signed, without_query
+from .locations import canonical, secret_in, without_query
 from .range_reader import DefaultReader, default_reader
 from .source_identity import Buffer, Source, changed, check_identity, is_strong, quoted
 
@@ -86,10 +86,11 @@ def describe_with_head(
         No bytes when the file did not have to be asked; all bytes of a file that has fewer.
     """
     location = canonical(source)
-    if url is None and is_signed(location):
+    secret = secret_in(url or location)
+    if secret is not None:
         raise UsageError(
-            f"{without_query(location)} is a signed URL, which expires and is a secret; "
-            "name the URL that references shall hold, or give the unsigned one"
+            f"{without_query(location)} comes with {secret}, which must not be written down; name the URL "
+            "that references shall hold, without it, or give that one"
         )
     name = url or location
     if asset_address(location) is not None:

@@ -1,7 +1,8 @@
 """How many requests for bytes of remote files a piece of work made, whichever part of it made them.
 
 Counted are requests for ranges and for whole files, tries that failed included; not those by which an
-archive's URL is resolved. Threads that make requests for the work count towards it too.
+archive's URL is resolved. Counted apart is how often anything was tried again. Threads that make requests for
+the work count towards it too.
 """
 
 from __future__ import annotations
@@ -20,30 +21,39 @@ class Traffic:
     """
 
     def __init__(self) -> None:
-        self._by_thread: dict[int, tuple[int, int]] = {}
+        self._by_thread: dict[int, tuple[int, int, int]] = {}
 
     def asked(self) -> None:
         """Count a request that is made."""
-        self._add(1, 0)
+        self._add(1, 0, 0)
 
     def received(self, nbytes: int) -> None:
         """Count bytes of an answer."""
-        self._add(0, nbytes)
+        self._add(0, nbytes, 0)
+
+    def retried(self) -> None:
+        """Count a try that is made again, after a pause."""
+        self._add(0, 0, 1)
 
     @property
     def requests(self) -> int:
         """Requests so far."""
-        return sum(requests for requests, _ in list(self._by_thread.values()))
+        return sum(requests for requests, _, _ in list(self._by_thread.values()))
 
     @property
     def nbytes(self) -> int:
         """Bytes received so far."""
-        return sum(nbytes for _, nbytes in list(self._by_thread.values()))
+        return sum(nbytes for _, nbytes, _ in list(self._by_thread.values()))
 
-    def _add(self, requests: int, nbytes: int) -> None:
+    @property
+    def retries(self) -> int:
+        """Tries so far that were made again."""
+        return sum(retries for _, _, retries in list(self._by_thread.values()))
+
+    def _add(self, requests: int, nbytes: int, retries: int) -> None:
         thread = threading.get_ident()
-        before = self._by_thread.get(thread, (0, 0))
-        self._by_thread[thread] = (before[0] + requests, before[1] + nbytes)
+        before = self._by_thread.get(thread, (0, 0, 0))
+        self._by_thread[thread] = (before[0] + requests, before[1] + nbytes, before[2] + retries)
 
 
 _UNHEARD = Traffic()

@@ -26,6 +26,7 @@ from ..errors import (
 from .archives import Archive, api_key, archive_of, asset_address, authorization
 from .http_client import Retries, RetryPolicy, error_for_status
 from .locations import without_query
+from .traffic import current
 
 if TYPE_CHECKING:
     from .urllib3_transport import Reply, Urllib3Transport
@@ -124,7 +125,9 @@ class UrlResolver:
             try:
                 return self._follow(url)
             except ReadError as error:
-                time.sleep(retries.pause_after(error))
+                pause = retries.pause_after(error)
+                current().retried()
+                time.sleep(pause)
 
     def _follow(self, url: str) -> str:
         asked = url

@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import re
 import threading
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
@@ -22,7 +23,9 @@ from .checked_connections import InternalAddressError, refuse_internal
 from .http_client import (
     CONNECT_TIMEOUT,
     READ_TIMEOUT,
+    WHOLE_TIMEOUT,
     PastTheEndError,
+    encoded_body,
     error_for_status,
     range_ignored,
     user_agent,
@@ -32,6 +35,7 @@ from .source_identity import RangeAnswer
 
 _CONTENT_RANGE = re.compile(r"^bytes (?:(?P<first>\d+)-(?P<last>\d+)|\*)/(?P<total>\d+|\*)$")
 _MAX_REDIRECTS: Final = 5
+_PIECE: Final = 2**18  # bytes of a body that are asked for at once
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +136,7 @@ class Urllib3Transport:
         raise problem
 
     def _exchange(self, url: str, headers: dict[str, str], wanted: FileRange | None) -> RangeAnswer:
+        until = time.monotonic() + WHOLE_TIMEOUT
         response = self._connections.pools.request(
             "GET",
             url,
@@ -142,9 +147,9 @@ class Urllib3Transport:
         try:
             _check_status(response, url, wanted)
             if wanted is None:
-                data = response.read()
+                data = _body(response, url, None, until)
                 return RangeAnswer(data, len(data), response.headers.get("ETag"))
-            data = response.read(wanted.length)
+            data = _body(response, url, wanted.length, until)
             total = _total(response, url, wanted)
             return RangeAnswer(data, total, response.headers.get("ETag"))
         finally:
@@ -163,8 +168,8 @@ def content_range(header: str) -> tuple[int | None, int | None]:
 def _check_status(response: urllib3.BaseHTTPResponse, url: str, wanted: FileRange | None) -> None:
     status = response.status
     encoding = response.headers.get("Content-Encoding", "identity")
-    if status in {200, 206} and encoding != "identity":
-        raise ReadError(f"{without_query(url)}: came encoded as {encoding}, expected plain bytes")
+    if status in {200, 206} and encoding.lower() != "identity":
+        raise encoded_body(url, encoding)
     if status == 200 and wanted is not None:
         length = response.headers.get("Content-Length")
         if wanted.offset != 0 or length != str(wanted.length):
@@ -200,6 +205,24 @@ def _total(response: urllib3.BaseHTTPResponse, url: str, wanted: FileRange) -> i
     return total
 
 
+def _body(response: urllib3.BaseHTTPResponse, url: str, length: int | None, until: float) -> bytes:
+    """All of a body or its first bytes, in the time that a request may take; time-outs are for each piece."""
+    parts: list[bytes] = []
+    missing = length
+    while missing is None or missing > 0:
+        part = response.read1(_PIECE if missing is None else min(missing, _PIECE))
+        if not part:
+            break
+        parts.append(part)
+        missing = None if missing is None else missing - len(part)
+        if time.monotonic() > until:
+            raise TransientReadError(
+                f"{without_query(url)}: not all bytes came within {WHOLE_TIMEOUT:g} s; "
+                "check the network and try again"
+            )
+    return b"".join(parts)
+
+
 def _put_back(response: urllib3.BaseHTTPResponse) -> None:
     """Keep the connection when the body was read to its end; close it otherwise."""
     if response.length_remaining == 0:
@@ -229,12 +252,12 @@ def _internal(url: str, error: InternalAddressError) -> RefusedPlaceError:
 
 
 class _HideSignatures(logging.Filter):
-    """Takes signed queries out of what urllib3 writes to its debug log."""
+    """Takes queries, which may be signatures, out of what urllib3 writes to its debug log."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         if isinstance(record.args, tuple):
             record.args = tuple(
-                arg.partition("?")[0] if isinstance(arg, str) and "ignature=" in arg else arg
+                without_query(arg).partition("?")[0] if isinstance(arg, str) and "/" in arg else arg
                 for arg in record.args
             )
         return True

@@ -100,6 +100,7 @@ class _Reporter:
                 "metadata_levels": event.levels,
                 "metadata_nodes": event.nodes,
                 "referenced_bytes": event.bytes,
+                "retries": event.retries,
             }
         elif self._progress is not None and time.monotonic() >= self._next:
             self._next = time.monotonic() + REPORT_SECONDS

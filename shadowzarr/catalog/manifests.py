@@ -15,7 +15,7 @@ from urllib.parse import unquote, urlsplit
 
 import orjson
 
-from ..access.locations import canonical, is_remote, is_signed, without_query
+from ..access.locations import canonical, is_remote, secret_in, without_query
 from ..access.range_reader import default_reader
 from ..access.source_identity import quoted
 from ..errors import ShadowzarrError, UsageError
@@ -189,9 +189,10 @@ def _entry(values: Mapping[str, str], line: int, where: str) -> ManifestEntry:
 
 def _found(entry: ManifestEntry, folder: str) -> FoundFile:
     place = canonical(resolve(entry.url, folder))
-    if is_signed(place) or (is_remote(place) and "@" in urlsplit(place).netloc):
+    secret = secret_in(place)
+    if secret is not None:
         raise UsageError(
-            f"{without_query(place)} comes with a signature or a password, which must not be written down; "
+            f"{without_query(place)} comes with {secret}, which must not be written down; "
             "give the URL without"
         )
     size = int(entry.size) if entry.size else None

@@ -180,7 +180,7 @@ class IndexRecord:
     error : ErrorSummary, optional
         Only when it failed.
     statistics : dict of str to number
-        Cost of generating: ``requests``, ``bytes_read`` and the like, as generation reports it.
+        Cost of generating: ``requests``, ``bytes_read``, ``retries`` and the like, as generation reports it.
     stages : list of StageTime
     libraries : dict of str to str
         Versions of the libraries that decide the outcome.

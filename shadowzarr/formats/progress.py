@@ -35,6 +35,8 @@ class GenerationEvent:
         Rounds of requests for a remote source's metadata so far; each had to wait for the one before.
     nodes : int
         Nodes of the metadata looked at in them.
+    retries : int
+        How often a request was tried again, those that ask an archive where a file is included.
     """
 
     stage: Stage
@@ -46,6 +48,7 @@ class GenerationEvent:
     bytes_read: int = 0
     levels: int = 0
     nodes: int = 0
+    retries: int = 0
 
 
 ProgressCallback = Callable[[GenerationEvent], None]

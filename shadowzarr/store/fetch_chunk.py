@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
+from ..access.locations import without_query
 from ..access.merging import RangeMerger
 from ..access.range_reader import DefaultReader, RangeReader
 from ..access.sources import Source, describe
@@ -173,7 +174,7 @@ class ChunkFetcher:
 
     def _described_now(self, url: str) -> Source:
         if self._prober is None:
-            return describe(url)
+            return describe(url, url=without_query(url))  # which is not written down
         answer = self._prober.probe(url)
         return Source(url, answer.total, answer.etag)
 

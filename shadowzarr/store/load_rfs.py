@@ -19,7 +19,7 @@ from ..access.allowed_places import LocalRoots, PlaceRules, real_roots
 from ..access.archives import asset_address
 from ..access.locations import canonical, is_remote, without_query
 from ..access.range_reader import restricted
-from ..errors import InvalidReferencesError, ReadError, SourceNotFoundError
+from ..errors import InvalidReferencesError, ReadError, ShadowzarrError, SourceNotFoundError
 from ..refs.document import IndexEntry, Rfs
 from ..refs.templates import expand, expand_plain
 from .check_document import check_document, check_location
@@ -198,7 +198,7 @@ def _read(document: str, given: str, reader: FileReader) -> bytes | memoryview:
             status=error.status,
         ) from None
     except OSError as error:
-        if isinstance(error, ReadError):
+        if isinstance(error, ShadowzarrError):
             raise
         raise ReadError(f"{without_query(document)} cannot be read: {error}") from error
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from ..access.locations import without_query
 from ..access.sources import describe
 from ..refs.chunk_index import MISSING
 from ..refs.document import SourceEntry
@@ -63,7 +64,7 @@ class FileSizes:
         if entry is not None:
             return entry["size"]
         if ask and location not in self._asked:
-            self._asked[location] = describe(location).size
+            self._asked[location] = describe(location, url=without_query(location)).size
         return self._asked.get(location)
 
 

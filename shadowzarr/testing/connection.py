@@ -35,6 +35,12 @@ class Connection:
 
     def serve(self) -> None:
         """Answer requests; returns when the connection is closed."""
+        if self._server.tls is not None:
+            try:
+                self._socket = self._server.tls.wrap_socket(self._socket, server_side=True)
+            except OSError:
+                self._socket.close()
+                return  # the client does not trust this server
         with self._socket, self._socket.makefile("rb") as stream:
             try:
                 while not self._server.stopping.is_set():
@@ -93,7 +99,9 @@ class _Sending:
         if has_body and effects.reset_after is not None:
             self._remaining = min(self._remaining, effects.reset_after)
         self._is_cut = has_body and self._remaining < self._declared
-        self._is_last = self._is_cut or request.headers.get("connection", "").lower() == "close"
+        self._framing = effects.framing if has_body else None
+        is_asked_last = request.headers.get("connection", "").lower() == "close"
+        self._is_last = self._is_cut or is_asked_last or effects.http10 or self._framing == "close"
         self._is_reset = has_body and effects.reset_after is not None
         self._sent = 0
 
@@ -107,10 +115,10 @@ class _Sending:
         if self._is_reset:
             self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET_ON_CLOSE)
             return False
-        return not self._is_last
+        return not self._is_last and not self._effects.hang_up
 
     def _send_all(self) -> None:
-        pending = _head(self._response, self._declared, is_last=self._is_last)
+        pending = self._head()
         if self._effects.first_byte_delay:
             self._socket.sendall(pending)
             pending = b""
@@ -119,11 +127,27 @@ class _Sending:
             if not self._remaining:
                 # The entry is complete before the client can know that its answer is.
                 self._end(sent=self._sent + len(block), is_broken=self._is_cut)
-            self._socket.sendall(pending + block)
+            self._socket.sendall(pending + self._framed(block))
             pending = b""
             self._sent += len(block)
         if not self._entry.ended:
             raise OSError("the file became shorter while it was sent")
+
+    def _head(self) -> bytes:
+        return _head(
+            self._response,
+            self._declared,
+            is_last=self._is_last,
+            version="HTTP/1.0" if self._effects.http10 else "HTTP/1.1",
+            framing=self._framing,
+        )
+
+    def _framed(self, block: bytes) -> bytes:
+        """A block as it is sent; the last one with what ends the body, unless it was cut off."""
+        if self._framing != "chunked":
+            return block
+        end = b"" if self._remaining or self._is_cut else b"0\r\n\r\n"
+        return (b"%x\r\n%b\r\n" % (len(block), block) if block else b"") + end
 
     def _end(self, *, is_broken: bool, sent: int | None = None) -> None:
         total = self._sent if sent is None else sent
@@ -156,11 +180,15 @@ def _read(body: bytes | FilePart, length: int, size: int) -> Iterator[bytes]:
                 yield block
 
 
-def _head(response: Response, length: int, *, is_last: bool) -> bytes:
-    lines = [f"HTTP/1.1 {response.status} {REASONS.get(response.status, 'Unknown')}"]
+def _head(
+    response: Response, length: int, *, is_last: bool, version: str = "HTTP/1.1", framing: str | None = None
+) -> bytes:
+    lines = [f"{version} {response.status} {REASONS.get(response.status, 'Unknown')}"]
     lines.append(f"Date: {formatdate(usegmt=True)}")
     lines += [f"{name}: {value}" for name, value in response.headers.items()]
-    if response.status not in (204, 304):
+    if framing == "chunked":
+        lines.append("Transfer-Encoding: chunked")
+    elif framing is None and response.status not in (204, 304):
         lines.append(f"Content-Length: {length}")
     if is_last:
         lines.append("Connection: close")

@@ -10,6 +10,7 @@ import threading
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields
 from fnmatch import fnmatchcase
+from typing import Literal
 
 from .byte_ranges import parse_range
 from .http_messages import Request
@@ -23,8 +24,10 @@ class Effects:
     ----------
     status : int or None
         Answer with this status and an error body instead of what was asked for.
-    retry_after : int or None
-        Seconds in a ``Retry-After`` header; needs `status`.
+    retry_after : int or str or None
+        A ``Retry-After`` header, seconds or any text; needs `status`.
+    location : str or None
+        A ``Location`` header; needs `status`. ``{path}`` stands for the path and query that were asked for.
     html : bool
         The error body is an HTML page, as of a proxy, instead of the server's own form.
     drop : bool
@@ -47,10 +50,26 @@ class Effects:
     etag : str or None
         The object's ETag is this from now on (give it with its double quotes): sent, and compared
         with ``If-Match`` and ``If-None-Match``.
+    ignore_conditions : bool
+        ``If-Match`` and ``If-None-Match`` are not looked at.
+    shift_start, shift_total : int
+        Numbers added to the first byte and to the size that ``Content-Range`` tells; the bytes stay.
+    hide_range : bool
+        A part comes without ``Content-Range``.
+    gzip : bool
+        The body comes compressed, and says so.
+    http10 : bool
+        The answer is of HTTP/1.0, and the last of its connection.
+    framing : str or None
+        How the end of the body is told instead of by ``Content-Length``: ``chunked``, or ``close`` (the
+        connection ends).
+    hang_up : bool
+        The connection is closed after the answer, without a word about it.
     """
 
     status: int | None = None
-    retry_after: int | None = None
+    retry_after: int | str | None = None
+    location: str | None = None
     html: bool = False
     drop: bool = False
     reset_after: int | None = None
@@ -61,6 +80,14 @@ class Effects:
     bandwidth: float | None = None
     ignore_range: bool = False
     etag: str | None = None
+    ignore_conditions: bool = False
+    shift_start: int = 0
+    shift_total: int = 0
+    hide_range: bool = False
+    gzip: bool = False
+    http10: bool = False
+    framing: Literal["chunked", "close"] | None = None
+    hang_up: bool = False
 
 
 @dataclass(kw_only=True, eq=False)

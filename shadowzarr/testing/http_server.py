@@ -9,12 +9,14 @@ from __future__ import annotations
 import contextlib
 import os
 import socket
+import ssl
 import threading
 import traceback
 from collections.abc import Callable
 from types import TracebackType
 from typing import Protocol, Self
 
+from .altered_answers import altered
 from .connection import Connection
 from .faults import Effects, Faults
 from .http_messages import Request, Response
@@ -51,6 +53,8 @@ class LoopbackServer:
         Seconds before every answer.
     bandwidth : float, optional
         Bytes of body per second and connection.
+    tls : ssl.SSLContext, optional
+        The server's certificate and key; then it speaks https.
 
     Attributes
     ----------
@@ -65,6 +69,8 @@ class LoopbackServer:
         Is given each of these as it happens, in the thread that failed; does nothing at first.
     effects : Effects
         What is done to every answer: the latency and bandwidth given above.
+    tls : ssl.SSLContext or None
+        As given above.
     """
 
     def __init__(
@@ -75,8 +81,10 @@ class LoopbackServer:
         port: int = 0,
         latency: float = 0.0,
         bandwidth: float | None = None,
+        tls: ssl.SSLContext | None = None,
     ) -> None:
         self.application = application
+        self.tls = tls
         self.faults = Faults()
         self.log = RequestLog()
         self.errors: list[str] = []
@@ -104,8 +112,8 @@ class LoopbackServer:
 
     @property
     def base_url(self) -> str:
-        """``http://host:port`` without a slash at the end."""
-        return f"http://{self._address[0]}:{self.port}"
+        """``http://host:port``, or https, without a slash at the end."""
+        return f"{'https' if self.tls else 'http'}://{self._address[0]}:{self.port}"
 
     def start(self) -> Self:
         """Begin to listen.
@@ -173,8 +181,8 @@ class LoopbackServer:
             raise RuntimeError("the server has no application")
         try:
             if effects.status is not None:
-                return self.application.refuse(request, effects)
-            return self.application.respond(request, effects)
+                return altered(self.application.refuse(request, effects), request, effects)
+            return altered(self.application.respond(request, effects), request, effects)
         except Exception:  # noqa: BLE001  (reported by close, whatever it is)
             self._note_error()
             return Response(500, {"Content-Type": "text/plain"}, b"the server failed; see its errors")

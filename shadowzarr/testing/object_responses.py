@@ -62,7 +62,7 @@ def object_response(request: Request, effects: Effects, stored: StoredObject) ->
     Several ranges in one header give the whole object.
     """
     etag = effects.etag or stored.etag
-    condition = _condition(request, etag)
+    condition = None if effects.ignore_conditions else _condition(request, etag)
     if condition is not None:
         return condition
     headers = {

@@ -9,6 +9,7 @@ with RangeServer(folder) as server:
 from __future__ import annotations
 
 import os
+import ssl
 from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import quote
@@ -39,8 +40,8 @@ class RangeServer(LoopbackServer):
     ----------
     folder : path
         What is served.
-    host, port, latency, bandwidth
-        As for `LoopbackServer`: by default a free port of 127.0.0.1, no delay and no limit.
+    host, port, latency, bandwidth, tls
+        As for `LoopbackServer`: by default a free port of 127.0.0.1, no delay, no limit and no TLS.
     etag : callable or None
         Gives the ETag of a file, without quotes; called once per state of a file. By default that
         of its bytes, which are read once for it (holes of a sparse file are not). None for a server
@@ -65,8 +66,9 @@ class RangeServer(LoopbackServer):
         cross_origin: CrossOrigin | None = CrossOrigin(),  # noqa: B008  (immutable)
         find: Callable[[Request], Path | None] | None = None,
         content_type: Callable[[Path], str] = lambda path: DEFAULT_TYPE,
+        tls: ssl.SSLContext | None = None,
     ) -> None:
-        super().__init__(host=host, port=port, latency=latency, bandwidth=bandwidth)
+        super().__init__(host=host, port=port, latency=latency, bandwidth=bandwidth, tls=tls)
         self.folder = Path(folder).resolve()
         self.application = _Files(
             find or self._named, FileMemo(etag) if etag else None, cross_origin, content_type

@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable
 from urllib.parse import unquote
 
-from ..access.locations import canonical, is_remote, is_signed, without_query
+from ..access.locations import canonical, is_remote, secret_in, without_query
 from ..errors import UnsupportedError, UsageError
 
 UrlFor = Callable[[str], str]
@@ -49,10 +49,11 @@ def location_of(path: str, url_for: UrlFor | None) -> str:
             f"a manifest names {without_query(location)}, which references cannot name; give a url_for that "
             "maps it to a local path, an http(s) or an s3:// URL"
         )
-    if is_signed(location):
+    secret = secret_in(location)
+    if secret is not None:
         raise UsageError(
-            f"a manifest names {without_query(location)} by a signed URL, which expires and is a secret; "
-            "give a url_for that maps it to the file's lasting URL"
+            f"a manifest names {without_query(location)} by a URL with {secret}, which must not be written "
+            "down; give a url_for that maps it to the file's lasting URL"
         )
     return canonical(location)
 

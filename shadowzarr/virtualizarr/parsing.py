@@ -10,7 +10,7 @@ from typing import Any
 from virtualizarr import parsers
 from virtualizarr.manifests import ManifestStore
 
-from ..access.locations import canonical, is_remote, is_signed, without_query
+from ..access.locations import canonical, is_remote, secret_in, without_query
 from ..errors import MissingDependencyError, ShadowzarrError, SourceError, SourceNotFoundError, UsageError
 from .locations import manifest_path
 from .registry import registry_for
@@ -58,8 +58,9 @@ def parse_source(source: str | os.PathLike[str], parser: str, *, group: str | No
     if group is not None and parser == "envi":
         raise UsageError("the parser envi knows no groups")
     location = canonical(source)
-    if is_signed(location):
-        raise UsageError(f"{without_query(location)} is a signed URL, which expires and is a secret")
+    secret = secret_in(location)
+    if secret is not None:
+        raise UsageError(f"{without_query(location)} comes with {secret}, which must not be written down")
     if not is_remote(location) and not Path(location).exists():
         raise SourceNotFoundError(f"{location}: there is no such file")
     name = PARSERS[parser]

@@ -68,7 +68,13 @@ def test_a_server_without_ranges():
 
 
 @pytest.mark.parametrize(
-    ("text", "seconds"), [("7", 7.0), ("0", 0.0), (" 2 ", 2.0), ("-5", 0.0), ("soon", None), ("", None)]
+    ("text", "seconds"),
+    [
+        *(("7", 7.0), ("0", 0.0), (" 2 ", 2.0), ("-5", 0.0), ("0.5", 0.5), ("soon", None), ("", None)),
+        *(("nan", None), ("inf", None), ("1e999", None), ("9" * 400, None), ("1_0", None), ("²", None)),
+        ("Wed, 21 Oct 2015 07:28:00 +9999999", None),
+        ("Wed, 99 Oct 99999 07:28:00 GMT", None),
+    ],
 )
 def test_retry_after_in_seconds(text, seconds):
     assert retry_after({"Retry-After": text}) == seconds
@@ -111,6 +117,7 @@ def test_tries_are_counted():
     with pytest.raises(TransientReadError) as caught:
         retries.pause_after(error)
     assert caught.value is error
+    assert str(error) == "busy (3 tries)"
     assert retries.failures == 3
 
 

@@ -13,6 +13,7 @@ from shadowzarr.access.http_reader import HttpReader
 from shadowzarr.access.range_reader import DefaultReader
 from shadowzarr.access.source_identity import Source
 from shadowzarr.access.sources import describe
+from shadowzarr.access.traffic import counted
 from shadowzarr.errors import (
     AccessDeniedError,
     ReadError,
@@ -242,8 +243,11 @@ def test_lasting_trouble_ends_after_so_many_tries(either, server, url, fault, ki
 
 def test_some_of_many_ranges_are_tried_again(either, server, url, content):
     server.faults.add(Fault(status=503, times=7))
-    assert read(either, url, WANTED) == cut(content, WANTED)
+    with counted() as traffic:
+        assert read(either, url, WANTED) == cut(content, WANTED)
     assert server.log.count(status=206) == 100
+    assert 1 <= traffic.retries <= 7
+    assert traffic.requests == len(server.log)
 
 
 def test_the_server_says_how_long_to_wait(reader, server, url, monkeypatch):

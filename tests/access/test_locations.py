@@ -6,8 +6,8 @@ from shadowzarr.access.archives import register_archive
 from shadowzarr.access.locations import (
     canonical,
     is_remote,
-    is_signed,
     local_path,
+    secret_in,
     without_query,
     written_path,
 )
@@ -95,11 +95,25 @@ def test_what_may_be_shown():
     assert without_query("s3://bucket/key") == "s3://bucket/key"
 
 
-def test_signed_urls_are_known():
-    assert is_signed(SIGNED)
-    assert is_signed("https://host/a?Expires=1&Signature=x&Key-Pair-Id=y")
-    assert not is_signed("https://host/a?x=1")
-    assert not is_signed("/data/a?X-Amz-Signature=1")
+@pytest.mark.parametrize(
+    ("location", "secret"),
+    [
+        (SIGNED, "a signature"),
+        ("https://host/a?Expires=1&Signature=x&Key-Pair-Id=y", "a signature"),
+        ("https://host/a?X-Goog-Signature=x", "a signature"),
+        ("https://host/a?sv=2024&sig=x%3D", "a signature"),
+        ("https://host/a?b=1&TOKEN=x", "a key"),
+        ("s3://bucket/a?access_token=x", "a key"),
+        ("https://user:secret@host/a", "a password"),
+        ("https://user@host/a?sig=x", "a password"),
+        ("https://host/a?x=1&design=2", None),
+        ("https://host/@user/a?b=c@d", None),
+        ("/data/a?X-Amz-Signature=1", None),
+        ("/data/a@b", None),
+    ],
+)
+def test_secrets_in_urls_are_known(location, secret):
+    assert secret_in(location) == secret
 
 
 def _asset_record(path):

@@ -75,8 +75,11 @@ def test_a_format_that_is_given_is_not_looked_for(made, tmp_path):
 def test_a_secret_in_a_url_is_not_said(made, tmp_path):
     with RangeServer(made) as server:
         url = server.url("good.h5")
-        result = call("generate", f"{url}?token=secret", tmp_path / "out.json")
+        result = call("generate", f"{url}?share=secret", tmp_path / "out.json")
+        refused = call("generate", f"{url}?token=secret", tmp_path / "refused.json")
     assert result.stderr == f"shadowzarr: {url} is an HDF5 file\n"
+    assert (refused.returncode, "secret" in refused.stderr + refused.stdout) == (1, False)
+    assert f"{url} comes with a key, which must not be written down" in refused.stderr
 
 
 def test_generate_names_what_it_leaves_out(made, tmp_path):

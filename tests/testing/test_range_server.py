@@ -1,5 +1,6 @@
 """The range server answers as S3 does, shows the faults that are ordered, and leaves nothing behind."""
 
+import gzip
 import hashlib
 import http.client
 import socket
@@ -212,6 +213,71 @@ def test_retry_after(client, server, url):
     server.faults.add(Fault(status=429, retry_after=7))
     response = client.get(url)
     assert (response.status_code, response.headers["Retry-After"]) == (429, "7")
+
+
+def test_retry_after_may_be_anything(client, server, url):
+    server.faults.add(Fault(status=503, retry_after="soon"))
+    assert client.get(url).headers["Retry-After"] == "soon"
+
+
+def test_redirects(client, server, url):
+    server.faults.add(Fault(status=302, location="{path}"))
+    assert client.get(f"{url}?a=1").headers["Location"] == "/sub/a%20b.nwb?a=1"
+
+
+def test_a_content_range_that_lies(client, server, url):
+    fault = server.faults.add(Fault(shift_start=3, shift_total=-1))
+    response = get_range(client, url, "5-9")
+    assert response.content == CONTENT[5:10]
+    assert response.headers["Content-Range"] == f"bytes 8-12/{SIZE - 1}"
+    server.faults.remove(fault)
+    server.faults.add(Fault(hide_range=True))
+    response = get_range(client, url, "5-9")
+    assert (response.status_code, "Content-Range" in response.headers) == (206, False)
+
+
+def test_a_compressed_body(client, server, url):
+    server.faults.add(Fault(gzip=True))
+    with client.stream("GET", url, headers={"Range": "bytes=5-9"}) as response:
+        assert gzip.decompress(b"".join(response.iter_raw())) == CONTENT[5:10]
+        assert response.headers["Content-Encoding"] == "gzip"
+
+
+def test_conditions_that_are_not_looked_at(client, server, url):
+    server.faults.add(Fault(etag='"new"', ignore_conditions=True))
+    response = get_range(client, url, "5-9", **{"If-Match": ETAG})
+    assert (response.status_code, response.headers["ETag"]) == (206, '"new"')
+
+
+@pytest.mark.parametrize(
+    ("effects", "version", "framing"),
+    [
+        ({"http10": True}, 10, "Content-Length"),
+        ({"framing": "chunked"}, 11, "Transfer-Encoding"),
+        ({"framing": "close", "http10": True}, 10, None),
+    ],
+)
+def test_how_a_body_is_framed(server, effects, version, framing):
+    server.faults.add(Fault(**effects))
+    connection = http.client.HTTPConnection("127.0.0.1", server.port)
+    connection.request("GET", "/sub/a%20b.nwb")
+    response = connection.getresponse()
+    assert (response.version, response.read()) == (version, CONTENT)
+    headers = [name for name in ("Content-Length", "Transfer-Encoding") if response.getheader(name)]
+    assert headers == ([framing] if framing else [])
+    connection.close()
+
+
+def test_a_chunked_body_that_is_cut(client, server, url):
+    server.faults.add(Fault(framing="chunked", short_by=5))
+    with pytest.raises(httpx.RemoteProtocolError):
+        client.get(url)
+
+
+def test_a_connection_that_is_closed_without_a_word(client, server, url):
+    server.faults.add(Fault(hang_up=True))
+    assert [client.get(url).content for _ in range(3)] == [CONTENT] * 3
+    assert server.log.connections == 3
 
 
 def test_html_error_page(client, server, url):

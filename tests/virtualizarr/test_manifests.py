@@ -133,7 +133,7 @@ class TestPlaces:
             ("../raw.bin", "no absolute path and no URL"),
             ("gs://bucket/raw.bin", "which references cannot name; give a url_for"),
             ("memory://raw.bin", "which references cannot name"),
-            ("https://h/x?X-Amz-Signature=abc", "by a signed URL"),
+            ("https://h/x?X-Amz-Signature=abc", "by a URL with a signature"),
         ],
     )
     def test_what_references_cannot_name(self, path, message):

@@ -57,7 +57,7 @@ def test_what_is_refused(tmp_path, hdf5):
         parse_source(hdf5, "envi", group="g")
     with pytest.raises(SourceNotFoundError, match=r"gone\.h5: there is no such file"):
         parse_source(tmp_path / "gone.h5", "hdf5")
-    with pytest.raises(UsageError, match="signed"):
+    with pytest.raises(UsageError, match="comes with a signature"):
         parse_source("https://b.s3.amazonaws.com/x?X-Amz-Signature=00", "hdf5")
 
 

@@ -107,6 +107,7 @@ def _reporter(progress: ProgressCallback | None) -> ReadAheadReport:
                     bytes_read=traffic.nbytes,
                     levels=tally.levels,
                     nodes=tally.nodes,
+                    retries=traffic.retries,
                 )
             )
 

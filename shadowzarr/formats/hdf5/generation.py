@@ -135,6 +135,7 @@ class Generation:
                 traffic.nbytes,
                 tally.levels,
                 tally.nodes,
+                traffic.retries,
             )
         )
 

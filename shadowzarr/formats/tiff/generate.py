@@ -202,5 +202,16 @@ class _Generation:
     def _report(self, stage: Stage, objects: int, total: int) -> None:
         if self._progress is None:
             return
-        requests, nbytes = current().requests, current().nbytes
-        self._progress(GenerationEvent(stage, objects, total, self._chunks, self._bytes, requests, nbytes))
+        traffic = current()
+        self._progress(
+            GenerationEvent(
+                stage,
+                objects,
+                total,
+                self._chunks,
+                self._bytes,
+                traffic.requests,
+                traffic.nbytes,
+                retries=traffic.retries,
+            )
+        )

@@ -47,7 +47,7 @@ def api_error(status: int, detail: str) -> ApiError:
     return ApiError(response)
 
 
-def throttled(seconds: int) -> Response:
+def throttled(seconds: int | str) -> Response:
     """Give the answer to one request too many."""
     detail = f"Request was throttled. Expected available in {seconds} seconds."
     response = json_response({"detail": detail}, status=429)
