@@ -223,7 +223,7 @@ class DandiArchive:
         """One try; what may pass is raised as a `TransientReadError`."""
         _limit_rate(url)
         try:
-            response = self._answer(url, options)
+            response = self._read(url, options)
         except httpx.TransportError as error:
             kind = type(error).__name__
             if _is_untrusted(error):
@@ -243,7 +243,7 @@ class DandiArchive:
             )
         return response
 
-    def _answer(self, url: str, options: dict[str, str] | None) -> httpx.Response:
+    def _read(self, url: str, options: dict[str, str] | None) -> httpx.Response:
         """An answer with its body, in the time that a request may take; time-outs are for each piece."""
         until = time.monotonic() + http_client.WHOLE_TIMEOUT
         with self._client.stream("GET", url, params=options, headers=self._authorization(url)) as response:

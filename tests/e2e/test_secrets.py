@@ -3,17 +3,11 @@
 Everything that is written, logged, raised, sent or kept is searched for them.
 """
 
-import json
 import logging
-import os
 import pickle
-import subprocess
-import sys
 import traceback
 from collections.abc import Callable, Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Thread
 
 import h5py
 import numpy as np
@@ -27,10 +21,8 @@ from shadowzarr.access.range_reader import DefaultReader, default_reader
 from shadowzarr.errors import ShadowzarrError, UsageError
 from shadowzarr.testing import Archive, ArchiveServer, Fault, RangeServer
 
-ROOT = Path(__file__).resolve().parents[2]
 KEY = "k3y-of-the-owner-of-the-embargoed"
 PASSWORD = "p4ssw0rd-in-the-url"
-HOOK = "h00k-path"
 VARIABLE = "SECRETS_API_KEY"
 
 
@@ -67,25 +59,6 @@ def signatures(served: ArchiveServer, monkeypatch: pytest.MonkeyPatch) -> list[s
     return given
 
 
-@pytest.fixture
-def hook() -> Iterator[tuple[str, list[bytes]]]:
-    bodies: list[bytes] = []
-
-    class Receiver(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            bodies.append(self.rfile.read(int(self.headers["Content-Length"])))
-            self.send_response(200)
-            self.end_headers()
-
-        def log_message(self, *_: object) -> None:
-            """Nothing."""
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Receiver) as server:
-        Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}/{HOOK}", bodies
-        server.shutdown()
-
-
 def found_in(folder: Path, secrets: list[str]) -> dict[str, list[str]]:
     """Files below a folder whose bytes or name hold a secret."""
     found = {}
@@ -95,59 +68,6 @@ def found_in(folder: Path, secrets: list[str]) -> dict[str, list[str]]:
         if hits:
             found[str(path.relative_to(folder))] = hits
     return found
-
-
-def test_a_run_over_an_embargoed_archive(
-    served: ArchiveServer, signatures: list[str], hook: tuple[str, list[bytes]], tmp_path: Path
-) -> None:
-    """With a server of Prefect, logs of everything, JSON lines and a notification."""
-    work = tmp_path / "work"
-    work.mkdir()
-    broken = served.archive.asset_at("000001", "sub-1/1.nwb")
-    served.store.faults.add(Fault(status=503, times=2))
-    served.store.faults.add(Fault(path=served.object_path(broken), status=400, after=2))
-    served.store.faults.add(Fault(after=3, times=1, action=served.signer.expire_all))
-    served.api.faults.add(Fault(path="*/download/", status=429, retry_after=0, times=1))
-    (work / "config.yaml").write_text(
-        f"flow: index_dandisets\narchive: {{api_url: '{served.api_url}', api_key_env: {VARIABLE}}}\n"
-        "dandisets: [{id: '000001'}]\nrun: {concurrency: 1, retries: 1, timeout: 60}\n"
-        f"output: {{folder: {work}/out, private_output: {work}/private}}\n"
-        f"notify: {{webhook_env: OPS_HOOK}}\n"
-    )
-    environment = os.environ | {
-        VARIABLE: KEY,
-        "OPS_HOOK": hook[0],
-        "PREFECT_HOME": str(work / "prefect"),
-        "PREFECT_LOGGING_LEVEL": "DEBUG",
-        "PREFECT_LOGGING_ROOT_LEVEL": "DEBUG",
-        "PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL": "DEBUG",
-        "PREFECT_LOGGING_TO_API_ENABLED": "true",
-        "PREFECT_LOGGING_EXTRA_LOGGERS": "shadowzarr,urllib3,asyncio",
-    }
-    environment.pop("PREFECT_API_URL", None)
-    ran = subprocess.run(
-        [sys.executable, "-m", "flows", "run", str(work / "config.yaml"), "--json-lines"],
-        cwd=ROOT,
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=300,
-    )
-    (work / "stdout.txt").write_text(ran.stdout)
-    (work / "stderr.txt").write_text(ran.stderr)
-    (work / "notification.json").write_bytes(b"\n".join(hook[1]))
-    assert ran.returncode == 1, ran.stderr[-3000:]
-    events = [json.loads(line) for line in ran.stdout.splitlines()]
-    assert events[-1]["outcomes"] == {"indexed": 1, "failed": 2}, events
-    assert sum(event["retries"] for event in events if event["event"] == "asset") > 0
-    assert hook[1]
-    assert (work / "prefect" / "prefect.db").stat().st_size > 0
-    assert len(list((work / "private").rglob("*.record.json"))) == 3
-    assert len(signatures) > 3
-    secrets = [KEY, HOOK, *signatures, "X-Amz-Signature=", "AKIASTANDIN"]
-    assert found_in(work, secrets) == {}
-    assert found_in(work, ["sub-1"]) != {}  # a search that finds nothing would prove nothing
 
 
 @pytest.fixture
