@@ -102,15 +102,21 @@ def opened(path: Path) -> Iterator[h5py.File]:
         with path.open("rb") as stream, h5py.File(stream, "r") as file:
             yield file
         return
-    with file:
+    try:
         yield file
+    finally:
+        with contextlib.suppress(RuntimeError):  # where HDF5 finds a damage by closing
+            file.close()
 
 
 def from_h5py(file: h5py.File, name: str) -> np.ndarray | None:
     try:
         dataset = file[name]
         plain = (
-            isinstance(dataset, h5py.Dataset) and dataset.dtype.kind in "iufc" and dataset.shape is not None
+            isinstance(dataset, h5py.Dataset)
+            and dataset.dtype.kind in "iufc"
+            and dataset.dtype.itemsize <= 8
+            and dataset.shape is not None
         )
         return dataset[...] if plain and dataset.size <= MOST_ELEMENTS else None
     except Exception:  # damaged: h5py raises of every kind, and what it cannot read has no right value
@@ -181,7 +187,7 @@ def main() -> None:
     }
     for line in sys.stdin:
         way, _, name = line.rstrip("\n").rpartition(" /")
-        path = Path(f"/{name}")
+        path = Path(f"/{name}" if way else name)
         try:
             result = ways[way](path) if way else outcome(path, folder)
         except Exception as error:

@@ -186,7 +186,7 @@ def _check_file(path: Path) -> None:
 @contextlib.contextmanager
 def _open_local(path: Path, source: Source) -> Iterator[OpenFile]:
     before = _state(path)
-    with _open_file(str(path), str(path), _has_signature(path)) as file:
+    with _opened(str(path), str(path), _has_signature(path)) as file:
         yield OpenFile(file, source, path, None)
     if _state(path) != before:
         raise SourceChangedError(f"{path} changed while references to it were made; generate them again")
@@ -201,7 +201,7 @@ def _open_remote(location: str | os.PathLike[str], report: ReadAheadReport) -> I
     try:
         ahead = _read_ahead(stream, remote, report)
         with (
-            _open_file(stream, without_query(source.url), _has_signature_in(stream)) as file,
+            _opened(stream, without_query(source.url), _has_signature_in(stream)) as file,
             registered(file.id, stream, ahead.tables),
         ):
             yield OpenFile(file, source, None, stream, ahead)
@@ -221,6 +221,24 @@ def _read_ahead(stream: Remfile, remote: RemoteReading, report: ReadAheadReport)
 def _state(path: Path) -> tuple[int, int, int]:
     status = path.stat()
     return status.st_size, status.st_mtime_ns, status.st_ino
+
+
+@contextlib.contextmanager
+def _opened(target: Any, name: str, has_signature: bool) -> Iterator[h5py.File]:
+    """An open file, whose closing may be what HDF5 finds a damage by."""
+    file = _open_file(target, name, has_signature)
+    try:
+        yield file
+    except BaseException:
+        with contextlib.suppress(*READ_ERRORS):  # what went wrong before says more
+            file.close()
+        raise
+    try:
+        file.close()
+    except ShadowzarrError:
+        raise
+    except READ_ERRORS as error:
+        raise DamagedSourceError(f"{name} cannot be closed, it is damaged: {short_reason(error)}") from error
 
 
 def _open_file(target: Any, name: str, has_signature: bool) -> h5py.File:

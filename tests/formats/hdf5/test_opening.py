@@ -85,3 +85,18 @@ def test_hdf5_keeps_what_it_decoded(path: Path) -> None:
         f["d"] = 1
     with open_source(path, None) as opened:
         assert opened.file.id.get_mdc_config().initial_size == METADATA_BYTES
+
+
+def test_a_damage_that_closing_shows(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """HDF5 finds some when it writes back what it holds; h5py raises a RuntimeError then."""
+    with h5py.File(path, "w") as file:
+        file["x"] = [1, 2, 3]
+    close = h5py.File.close
+
+    def fail(file: h5py.File) -> None:
+        close(file)
+        raise RuntimeError("Can't decrement id ref count (Pinned entry count not decreasing)")
+
+    monkeypatch.setattr(h5py.File, "close", fail)
+    with pytest.raises(DamagedSourceError, match=r"file.h5 cannot be closed, it is damaged: Pinned entry"):
+        generate_rfs(path)
