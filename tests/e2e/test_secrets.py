@@ -13,11 +13,15 @@ import h5py
 import numpy as np
 import pytest
 
+from flows.report.writing import render_report
 from shadowzarr import LocalCache, RfsStore, generate_rfs, open_rfs, write_rfs
 from shadowzarr.access import archives, http_client, obstore_transport
 from shadowzarr.access.dandi_api import DandiArchive
 from shadowzarr.access.http_client import RetryPolicy
 from shadowzarr.access.range_reader import DefaultReader, default_reader
+from shadowzarr.catalog.archive_address import ArchiveAddress
+from shadowzarr.catalog.index_run import index_dandisets
+from shadowzarr.catalog.request import DandisetRequest, IndexRequest
 from shadowzarr.errors import ShadowzarrError, UsageError
 from shadowzarr.testing import Archive, ArchiveServer, Fault, RangeServer
 
@@ -78,6 +82,37 @@ def _registered(served: ArchiveServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(default_reader()._http, "_live", {})
     monkeypatch.setenv(VARIABLE, KEY)
     archives.register_archive(served.api_url, name="secrets", key_env=VARIABLE)
+
+
+@pytest.mark.usefixtures("_registered")
+def test_a_run_over_an_embargoed_archive(
+    served: ArchiveServer, signatures: list[str], tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """With retries, an address that expires, an asset that the store refuses and one that is damaged."""
+    caplog.set_level(logging.DEBUG)
+    broken = served.archive.asset_at("000001", "sub-1/1.nwb")
+    served.store.faults.add(Fault(status=503, times=2))
+    served.store.faults.add(Fault(path=served.object_path(broken), status=400))
+    served.store.faults.add(Fault(after=3, times=1, action=served.signer.expire_all))
+    work = tmp_path / "work"
+    request = IndexRequest(
+        archive=ArchiveAddress(served.api_url, VARIABLE),
+        dandisets=(DandisetRequest("000001"),),
+        output=work / "out",
+        private_output=work / "private",
+        concurrency=1,
+        timeout=120.0,
+    )
+    summary = index_dandisets(request)
+    assert summary.outcome_counts == {"indexed": 1, "failed": 2}
+    assert sum(record.statistics.get("retries", 0) for record in summary.records) > 0
+    assert len(list((work / "private").rglob("*.record.json"))) == 3
+    (work / "report.html").write_text(render_report(summary, include_private=True))
+    (work / "told.txt").write_text(caplog.text + repr(summary) + repr(request))
+    secrets = [KEY, *signatures, "X-Amz-Signature", "AKIASTANDIN"]
+    assert len(signatures) > 3
+    assert found_in(work, secrets) == {}
+    assert len(found_in(work, ["sub-1"])) > 3  # a search that finds nothing would prove nothing
 
 
 def texts_of(error: BaseException) -> list[str]:
