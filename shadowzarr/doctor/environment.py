@@ -23,6 +23,9 @@ EXTRAS: Final = {
     "icechunk": "Icechunk repositories",
     "s3": "outputs of the pipeline in a bucket",
     "pipeline": "python -m flows: Prefect, configurations, reports, the catalogue",
+    "redis": "deployments whose Prefect server sends messages by Redis",
+    "dask": "flows whose files are read by workers of Dask",
+    "ray": "flows whose files are read by workers of Ray",
     "dandi": "the DANDI client",
     "neuroconv": "NeuroConv, for shadowzarr.neuroconv_bridge",
 }
@@ -62,11 +65,14 @@ def libraries() -> Iterator[Finding]:
 
 def extras() -> Iterator[Finding]:
     """Look which optional parts are there, whole, and in versions that will do."""
-    whole, missing = [], []
+    whole, notes = [], []
     for extra in EXTRAS:
         wanted = _requirements(extra)
-        if all(installed(each.name) is None for each in wanted):
-            missing.append(extra)
+        missing = [each.name for each in wanted if installed(each.name) is None]
+        if missing:  # in part is as good as not: libraries of an extra are there for other reasons too
+            lacks = "" if len(missing) == len(wanted) else f" ({', '.join(missing)} missing)"
+            says = f"{extra} is not installed{lacks}: {EXTRAS[extra]}"
+            notes.append(Finding("extras", "note", says, _install(extra)))
             continue
         problems = list(_problems(wanted, extra=extra))
         yield from problems
@@ -75,8 +81,7 @@ def extras() -> Iterator[Finding]:
     yield from _caps()
     if whole:
         yield Finding("extras", "fine", f"installed: {', '.join(whole)}")
-    for extra in missing:
-        yield Finding("extras", "note", f"{extra} is not installed: {EXTRAS[extra]}", _install(extra))
+    yield from notes
 
 
 def _requirements(extra: str | None) -> list[Requirement]:

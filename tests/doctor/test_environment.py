@@ -84,8 +84,20 @@ def test_an_extra_that_is_there_in_part(monkeypatch):
     pytest.importorskip("virtualizarr")
     versions(monkeypatch, icechunk=None)
     told = {finding.says: finding for finding in environment.extras()}
-    finding = told["icechunk of the extra icechunk is not installed"]
-    assert (finding.state, finding.remedy) == ("wrong", 'pip install "shadowzarr[icechunk]"')
+    finding = told["icechunk is not installed (icechunk missing): Icechunk repositories"]
+    assert (finding.state, finding.remedy) == ("note", 'pip install "shadowzarr[icechunk]"')
+
+
+def test_libraries_that_are_there_for_other_reasons_make_nothing_wrong(monkeypatch):
+    versions(monkeypatch, hdf5plugin=None, fastparquet=None, neuroconv=None)
+    assert {finding.state for finding in environment.extras()} <= {"fine", "note"}
+
+
+def test_an_extra_with_a_library_that_is_too_old(monkeypatch):
+    pytest.importorskip("tifffile")
+    versions(monkeypatch, tifffile="2020.1.1")
+    (finding,) = [each for each in environment.extras() if each.state == "wrong"]
+    assert finding.says.startswith("tifffile of the extra tiff is 2020.1.1, needed: >=2026")
 
 
 def test_a_cap_that_is_not_overridden_is_wrong(monkeypatch):
