@@ -15,6 +15,7 @@ import {
 } from "./answers.js";
 import { AccessDeniedError, ReadError, ShadowzarrError, TransientReadError } from "./errors.js";
 import { withoutQuery } from "./places.js";
+import { Preflights, type Asking } from "./preflights.js";
 import { DEFAULT_RETRIES, Retries, type RetryPolicy } from "./retries.js";
 import { Gate, STALLED_AFTER, Watch } from "./waiting.js";
 
@@ -35,14 +36,13 @@ type Look = (start: Uint8Array) => void;
 
 const IN_FLIGHT = 64;
 const KEPT_ADDRESS = 600_000; // milliseconds for which the target of a redirection is used again
-const FAILED_PREFLIGHTS = 2; // after which an origin is no longer asked with If-Match
 
 /** Reads ranges of files, and whole files. */
 export class FileReader {
   readonly #fetch: typeof globalThis.fetch;
   readonly #policy: RetryPolicy;
   readonly #addresses = new Map<string, Address>();
-  readonly #refusedPreflights = new Map<string, number>();
+  readonly #preflights = new Preflights();
   readonly #gate: Gate;
 
   constructor(options: ReaderOptions = {}) {
@@ -98,25 +98,25 @@ export class FileReader {
     signal: AbortSignal | undefined,
     look: Look | undefined,
   ): Promise<Uint8Array> {
-    const origin = new URL(address).origin;
-    const isOwn = globalThis.location === undefined || globalThis.location.origin === origin;
-    const failures = this.#refusedPreflights.get(origin) ?? 0;
-    const ifMatch = isStrong(source?.etag) && failures < FAILED_PREFLIGHTS ? source?.etag : undefined;
-    let wasMatched = ifMatch !== undefined;
+    const etag = isStrong(source?.etag) ? source?.etag : undefined;
+    const takes = etag !== undefined && (await this.#takesIfMatch(address, signal));
+    const asking = typeof takes === "object" ? takes : undefined;
+    let wasMatched = takes !== false;
     let answer: Answer;
     try {
-      answer = await this.#request(url, address, range, ifMatch, signal, look);
-      if (wasMatched && !isOwn) this.#refusedPreflights.set(origin, Number.NEGATIVE_INFINITY);
+      const came = () => asking?.found(true);
+      answer = await this.#request(url, address, range, wasMatched ? etag : undefined, { signal, look, came });
     } catch (error) {
-      // In a page the header needs a preflight, and one that is refused cannot be told from a broken connection.
       if (error instanceof PastTheEndError && source !== undefined && error.total !== undefined) {
         checkIdentity(url, source, { total: error.total, etag: null }, true);
       }
-      const mayBePreflight = wasMatched && !isOwn && failures >= 0 && isConnectionError(error);
-      if (!mayBePreflight) throw error;
-      answer = await this.#request(url, address, range, undefined, signal, look);
-      this.#refusedPreflights.set(origin, failures + 1);
+      // A refused preflight cannot be told from a broken connection.
+      if (!asking?.isOpen || !isConnectionError(error)) throw error;
+      const came = () => asking.found(false);
+      answer = await this.#request(url, address, range, undefined, { signal, look, came });
       wasMatched = false;
+    } finally {
+      asking?.end();
     }
     if (source !== undefined) checkIdentity(url, source, answer, wasMatched);
     checkLength(url, range, answer);
@@ -128,8 +128,7 @@ export class FileReader {
     address: string,
     range: FileRange | undefined,
     ifMatch: string | undefined,
-    signal: AbortSignal | undefined,
-    look: Look | undefined,
+    { signal, look, came }: { signal: AbortSignal | undefined; look: Look | undefined; came: () => void },
   ): Promise<Answer> {
     const headers: Record<string, string> = {};
     if (range !== undefined) headers["Range"] = `bytes=${range.offset}-${range.offset + range.length - 1}`;
@@ -137,6 +136,7 @@ export class FileReader {
     const watch = new Watch(signal);
     try {
       const response = await this.#fetch(address, { headers, signal: watch.signal });
+      came();
       if (response.redirected && response.url) {
         this.#addresses.set(url, { url: response.url, until: Date.now() + KEPT_ADDRESS });
       }
@@ -156,6 +156,13 @@ export class FileReader {
     } finally {
       watch.end();
     }
+  }
+
+  /** In a page the header needs a preflight of other servers. */
+  async #takesIfMatch(address: string, signal: AbortSignal | undefined): Promise<boolean | Asking> {
+    const { origin } = new URL(address);
+    const isOwn = globalThis.location === undefined || globalThis.location.origin === origin;
+    return isOwn || (await this.#preflights.of(origin, signal));
   }
 
   #address(url: string): string {

@@ -177,10 +177,19 @@ function pageFetch(allowsIfMatch: boolean, exposes: boolean): typeof fetch {
   };
 }
 
-test("in a page, If-Match is sent where its preflight passes", async () => {
+/** Do something as in a page of another origin than the server's. */
+async function inPage(work: () => Promise<void>): Promise<void> {
   const page = { origin: "https://page.example" };
   Object.defineProperty(globalThis, "location", { value: page, configurable: true });
   try {
+    await work();
+  } finally {
+    Reflect.deleteProperty(globalThis, "location");
+  }
+}
+
+test("in a page, If-Match is sent where its preflight passes", async () => {
+  await inPage(async () => {
     const allowed = reader({ fetch: pageFetch(true, false) });
     await read(0, 4, SOURCE, allowed);
     assert.equal(server.requests[0]!.headers["if-match"], '"one"');
@@ -194,7 +203,61 @@ test("in a page, If-Match is sent where its preflight passes", async () => {
     const blind = reader({ fetch: pageFetch(false, false) });
     await assert.rejects(read(0, 4, SOURCE, blind), /Content-Range/);
     assert.equal((await read(0, 4, undefined, blind)).length, 4);
-  } finally {
-    Reflect.deleteProperty(globalThis, "location");
-  }
+  });
+});
+
+test("in a page, one request finds out for all whether a preflight passes", async () => {
+  /** Requests that were made with and without If-Match by many reads at once, and by many after them. */
+  const asked = async (fetch: typeof globalThis.fetch, reads = 6) => {
+    const counts = { with: 0, without: 0 };
+    const counting: typeof fetch = (input, init) => {
+      counts[new Headers(init?.headers).has("If-Match") ? "with" : "without"]++;
+      return fetch(input, init);
+    };
+    const own = reader({ fetch: counting });
+    for (let turn = 0; turn < 2; turn++) {
+      await Promise.all(Array.from({ length: reads }, (_, i) => read(i, 4, SOURCE, own)));
+    }
+    return counts;
+  };
+  await inPage(async () => {
+    assert.deepEqual(await asked(pageFetch(false, true)), { with: 1, without: 12 });
+    assert.deepEqual(await asked(pageFetch(true, true)), { with: 12, without: 0 });
+    // A connection that breaks says nothing of preflights: nobody is left waiting, and the next request asks again.
+    let broken = 2;
+    const breaking: typeof fetch = (input, init) => {
+      if (broken-- > 0) return Promise.reject(new TypeError("Failed to fetch"));
+      return pageFetch(true, true)(input, init);
+    };
+    assert.deepEqual(await asked(breaking), { with: 13, without: 1 });
+    // Nor does one that breaks after the answer began.
+    let cut = 1;
+    const cutting: typeof fetch = async (input, init) => {
+      const answer = await pageFetch(true, true)(input, init);
+      if (cut-- <= 0) return answer;
+      const body = new ReadableStream({ start: (stream) => stream.error(new TypeError("network error")) });
+      return new Response(body, { status: answer.status, headers: answer.headers });
+    };
+    assert.deepEqual(await asked(cutting), { with: 13, without: 0 });
+  });
+});
+
+test("in a page, a read that is given up while it finds out lets another do so", async () => {
+  await inPage(async () => {
+    const control = new AbortController();
+    const fetches: Headers[] = [];
+    const hanging: typeof fetch = (input, init) => {
+      fetches.push(new Headers(init?.headers));
+      if (fetches.length > 1) return pageFetch(true, true)(input, init);
+      return new Promise((_, reject) => init?.signal?.addEventListener("abort", () => reject(new Error("given up"))));
+    };
+    const own = reader({ fetch: hanging });
+    const first = own.read(`${root}/file`, { offset: 0, length: 4 }, { source: SOURCE, signal: control.signal });
+    const second = read(4, 4, SOURCE, own);
+    setTimeout(() => control.abort(new Error("no more")));
+    await assert.rejects(first, /no more/);
+    assert.deepEqual(await second, DATA.subarray(4, 8));
+    assert.equal(fetches.length, 2);
+    assert.equal(fetches[1]!.get("If-Match"), '"one"');
+  });
 });
