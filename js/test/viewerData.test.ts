@@ -10,7 +10,7 @@ import { problemText } from "../viewer/problems.js";
 import { UnsortedError } from "../viewer/search.js";
 import { openUnits, readSpikes, spikeExtent } from "../viewer/spikes.js";
 import { openTable } from "../viewer/tableData.js";
-import { openSeries, readTraces, type TraceWindow } from "../viewer/traceData.js";
+import { openSeries, readTraces, spansOf, type TraceWindow } from "../viewer/traceData.js";
 import { Traffic } from "../viewer/traffic.js";
 import { resolvePath } from "../viewer/tree.js";
 import { viewsOf } from "../viewer/views.js";
@@ -121,6 +121,24 @@ test("axes after the second are channels too, and numbers that are not finite ar
     Array.from({ length: 5 }, (_, row) => values[12 * row + channel]!).map((v) => (Number.isFinite(v) ? v : null)),
   );
   assert.deepEqual(traces.lines, wanted);
+});
+
+test("the part that is shown at first has the first samples, however few there are", async () => {
+  const first = async (samples: number, timed: (nodes: Nodes) => Nodes) => {
+    const nodes = new Nodes().group("s").array("s/data", new Float64Array(samples), [samples], [samples]);
+    const series = await openSeries(read(timed(nodes)), "s");
+    const { limits, span } = spansOf(series);
+    assert.ok(limits.from <= span.from && span.from < span.to && span.to <= limits.to);
+    return (await readTraces(series, { ...ALL, ...span, channels: [0] })).x;
+  };
+  const stamped = (times: Float64Array) => (nodes: Nodes) =>
+    nodes.array("s/timestamps", times, [times.length], [times.length]);
+  const regular = (nodes: Nodes) => nodes.array("s/starting_time", Float64Array.of(7), [], [], { rate: 10 });
+  assert.deepEqual(await first(1, stamped(Float64Array.of(7))), [7]);
+  assert.deepEqual(await first(3, stamped(Float64Array.of(7, 7, 7))), [7, 7, 7]);
+  assert.deepEqual(await first(2, stamped(Float64Array.of(7, 8))), [7, 8]);
+  assert.deepEqual(await first(1, regular), [7]);
+  assert.deepEqual(await first(2, regular), [7, 7.1]);
 });
 
 test("timestamps are searched, not read whole", async () => {

@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
+import { axisLabel, notationOf, placeText, tickText } from "../viewer/axisText.js";
 import { chunksOf, copyOverlap } from "../viewer/boxes.js";
 import { list, oneOf, plain, reference, region, rowOf, shortened } from "../viewer/cells.js";
 import { channelsText, movedChannels, parseChannels } from "../viewer/channels.js";
@@ -11,7 +12,7 @@ import { elementAt, pixelsOf, rangeOf, screenSize, stackAxes, type Frame } from 
 import { firstAtLeast, nextAfter, UnsortedError } from "../viewer/search.js";
 import { overlaid, stacked } from "../viewer/stacking.js";
 import { regularAxis } from "../viewer/timeAxis.js";
-import { bytesText, displayUnit, scaled, shortNumber } from "../viewer/units.js";
+import { bytesText, countText, displayUnit, scaled, shortNumber } from "../viewer/units.js";
 import { byKey, panned, startingAt, within, zoomed } from "../viewer/window.js";
 
 test("chunks of a box are those that it touches", () => {
@@ -193,7 +194,8 @@ test("channels are written as numbers and ranges", () => {
   for (const wrong of ["", "a", "5-3", "10", "0-99", "-1", "1.5"]) {
     assert.equal(typeof parseChannels(wrong, 10, 64), "string", wrong);
   }
-  assert.match(parseChannels("0-70", 100, 64) as string, /at most 64/);
+  assert.match(parseChannels("0-70", 100, 64) as string, /at most 64 channels/);
+  assert.match(parseChannels("0-70", 100, 64, "unit") as string, /at most 64 units/);
   assert.deepEqual(movedChannels([0, 1, 2], 8, 1), [3, 4, 5]);
   assert.deepEqual(movedChannels([3, 4, 5], 8, 1), [5, 6, 7]);
   assert.deepEqual(movedChannels([0, 1, 2], 8, -1), [0, 1, 2]);
@@ -226,11 +228,55 @@ test("numbers and units are written for reading", () => {
   assert.equal(shortNumber(123456789), "123456789");
   assert.equal(shortNumber(-0.00000813718359), "-8.13718e-6");
   assert.equal(shortNumber(Number.NaN), "NaN");
+  assert.equal(shortNumber(1770000437.25), "1770000437.25");
+  assert.equal(shortNumber(-12345.678912), "-12345.679");
+  assert.equal(shortNumber(2 ** 63), "9.22337e+18");
+  assert.equal(countText(1, "sample"), "1 sample");
+  assert.equal(countText(0, "sample"), "0 samples");
   assert.equal(bytesText(999), "999 bytes");
   assert.equal(bytesText(1_250_000), "1.3 MB");
   const scaling = { conversion: 2, offset: 1, channels: Float64Array.of(1, 10), unit: "" };
   assert.equal(scaled(3, 1, scaling), 61);
   assert.equal(scaled(3, 1, { ...scaling, channels: undefined }), 7);
+});
+
+test("ticks are told from each other, in few digits", () => {
+  const ticks = (from: number, to: number, increment: number, round = Math.floor) => {
+    const notation = notationOf({ from, to }, increment, round);
+    const first = Math.ceil(from / increment - 1e-9);
+    const count = Math.floor((to - from) / increment + 1e-9);
+    const values = Array.from({ length: count }, (_, i) => (first + i) * increment);
+    const texts = values.map((value) => tickText(value, notation));
+    assert.equal(new Set(texts).size, texts.length, texts.join(" "));
+    for (const [i, text] of texts.entries()) {
+      assert.ok(text.length <= 9, text);
+      const told = notation.base + Number(text) * 10 ** notation.power;
+      assert.ok(Math.abs(told - values[i]!) <= 1e-3 * increment + 4e-16 * Math.abs(told), `${text}: ${values[i]}`);
+    }
+    return [axisLabel("Time (s)", notation), ...texts.slice(0, 3)];
+  };
+  assert.deepEqual(ticks(0.498, 0.502, 0.0005), ["Time (s)", "0.4980", "0.4985", "0.4990"]);
+  assert.deepEqual(ticks(0, 1, 0.25), ["Time (s)", "0.00", "0.25", "0.50"]);
+  assert.deepEqual(ticks(-1000, 1000, 500), ["Time (s)", "-1000", "-500", "0"]);
+  assert.deepEqual(ticks(1.77e9, 1.77e9 + 1, 0.2), ["Time (s) + 1770000000", "0.0", "0.2", "0.4"]);
+  assert.deepEqual(ticks(-1.77e9, 2 - 1.77e9, 0.5), ["Time (s) − 1770000000", "0.0", "0.5", "1.0"]);
+  assert.deepEqual(ticks(0, 9.1e18, 2e18), ["Time (s) (× 1e18)", "0", "2", "4"]);
+  assert.deepEqual(ticks(1 - 1.1e-12, 1 + 1.1e-12, 5e-13, Math.round), ["Time (s) (× 1e-12) + 1", "-1.0", "-0.5", "0.0"]);
+  for (const from of [0, 0.1, 12.5, -3, 7199.99, 86_400.123, 1e6, 1.77e9, -1e12]) {
+    for (const increment of [1, 2, 2.5, 5].flatMap((digit) => [-4, -3, -1, 0, 2, 5].map((n) => digit * 10 ** n))) {
+      if (increment < 1e-15 * Math.abs(from)) continue; // no double is between two ticks
+      for (const round of [Math.floor, Math.round]) ticks(from, from + 8 * increment, increment, round);
+    }
+  }
+  assert.deepEqual(notationOf({ from: 0, to: 1 }, 0), { base: 0, power: 0, decimals: 0 });
+});
+
+test("a place is written as finely as its window", () => {
+  assert.equal(placeText(0.00375048571, 24), "0.00375");
+  assert.equal(placeText(1770000437.25, 1), "1770000437.25");
+  assert.equal(placeText(12345.0000333333, 0.01), "12345.00003333");
+  assert.equal(placeText(0.1 + 0.2, 1), "0.3");
+  assert.equal(placeText(3, 0), "3");
 });
 
 test("cells are text", () => {

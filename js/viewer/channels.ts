@@ -4,21 +4,22 @@
  * Read a choice of channels.
  *
  * @param count - How many there are.
+ * @param what - What one of them is called.
  * @returns Their numbers in order, each once; a sentence when it is no choice.
  */
-export function parseChannels(text: string, count: number, most: number): number[] | string {
+export function parseChannels(text: string, count: number, most: number, what = "channel"): number[] | string {
   const chosen = new Set<number>();
   for (const part of text.split(",").map((part) => part.trim())) {
     if (part === "") continue;
     const match = /^(\d+)(?:\s*-\s*(\d+))?$/.exec(part);
-    if (match === null) return `"${part}" is no channel; write numbers and ranges such as 0-7, 12`;
+    if (match === null) return `"${part}" is no ${what}; write numbers and ranges such as 0-7, 12`;
     const [first, last] = [Number(match[1]), Number(match[2] ?? match[1])];
     if (last < first || last >= count) return `"${part}" is not within 0-${count - 1}`;
-    if (last - first >= most) return `at most ${most} channels are drawn at once`;
+    if (last - first >= most) return `at most ${most} ${what}s are drawn at once`;
     for (let channel = first; channel <= last; channel++) chosen.add(channel);
   }
-  if (chosen.size === 0) return "write at least one channel, such as 0";
-  if (chosen.size > most) return `at most ${most} channels are drawn at once`;
+  if (chosen.size === 0) return `write at least one ${what}, such as 0`;
+  if (chosen.size > most) return `at most ${most} ${what}s are drawn at once`;
   return [...chosen].sort((a, b) => a - b);
 }
 

@@ -3,6 +3,7 @@
 import type uPlot from "uplot";
 
 import { channelsText, movedChannels, parseChannels } from "./channels.js";
+import { placeText } from "./axisText.js";
 import { ArrayReader } from "./chunkedArray.js";
 import type { Colours } from "./colours.js";
 import { button, labelled, make, table } from "./dom.js";
@@ -10,7 +11,7 @@ import type { Mount, MountOptions } from "./index.js";
 import { Loading } from "./loading.js";
 import { bytesOf, openUnits, readSpikes, spikeExtent, united, type Spikes, type Units } from "./spikes.js";
 import { TimeChart } from "./timeChart.js";
-import { bytesText, shortNumber } from "./units.js";
+import { bytesText, countText } from "./units.js";
 import type { Span } from "./window.js";
 
 const FIRST_UNITS = 24;
@@ -62,7 +63,7 @@ class RasterView {
   ) {
     const count = units.ends.length;
     this.firstChoice = channelsText(Array.from({ length: Math.min(FIRST_UNITS, count) }, (_, i) => i));
-    this.#about.textContent = `${count} units, ${units.ends.at(-1)} spikes.`;
+    this.#about.textContent = `${countText(count, "unit")}, ${countText(units.ends.at(-1)!, "spike")}.`;
     this.#loading = new Loading(options.traffic, options.signal, () => {
       this.drawn = undefined;
       this.#chart.clear();
@@ -90,7 +91,7 @@ class RasterView {
 
   /** Draw other units, given as their rows in the table. */
   async choose(text: string): Promise<void> {
-    const chosen = parseChannels(text, this.units.ends.length, MOST_UNITS);
+    const chosen = parseChannels(text, this.units.ends.length, MOST_UNITS, "unit");
     this.#refusal.textContent = typeof chosen === "string" ? chosen : "";
     if (typeof chosen === "string") return;
     this.#chosen = chosen;
@@ -175,9 +176,10 @@ class RasterView {
   #showValues(): void {
     const spikes = this.drawn;
     if (!this.#details.open || spikes === undefined) return;
+    const { from, to } = this.#chart.span;
     const rows = spikes.units.map((unit, i) => {
       const times = spikes.times[i]!;
-      const listed = Array.from(times.subarray(0, LISTED), (time) => shortNumber(time, 9)).join(", ");
+      const listed = Array.from(times.subarray(0, LISTED), (time) => placeText(time, to - from)).join(", ");
       return [this.units.ids[unit]!, String(times.length), times.length > LISTED ? `${listed}, …` : listed];
     });
     this.#values.replaceChildren(table("Spikes that are drawn", ["Unit", "Spikes", "Times (s)"], rows));
@@ -215,5 +217,6 @@ function shownText(spikes: Spikes, { from, to }: Span, { ids }: Units): string {
   const count = spikes.times.reduce((sum, times) => sum + times.length, 0);
   const unsorted = spikes.unsorted.map((unit) => ids[unit]).join(", ");
   const note = unsorted === "" ? "" : ` Spike times of ${unsorted} are in no order in the file; they were sorted.`;
-  return `${shortNumber(from)} to ${shortNumber(to)} s: ${count} spikes of ${spikes.units.length} units.${note}`;
+  const [start, end] = [from, to].map((place) => placeText(place, to - from));
+  return `${start} to ${end} s: ${countText(count, "spike")} of ${countText(spikes.units.length, "unit")}.${note}`;
 }

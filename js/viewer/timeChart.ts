@@ -2,9 +2,9 @@
 
 import uPlot from "uplot";
 
+import { axisLabel, notationOf, placeText, tickText, type Notation } from "./axisText.js";
 import { coloursOf, onScheme, type Colours } from "./colours.js";
 import { button, labelled, make } from "./dom.js";
-import { shortNumber } from "./units.js";
 import { byKey, panned, startingAt, within, zoomed, type Span } from "./window.js";
 
 export interface ChartOptions {
@@ -37,6 +37,7 @@ export interface Picture {
 
 const HEIGHT = 420;
 const AXIS_WIDTH = 80;
+const TICK_SPACE = 68; // pixels from one tick of the x axis to the next, for what they say to have room
 
 export class TimeChart {
   readonly element: HTMLElement;
@@ -118,8 +119,8 @@ export class TimeChart {
           y: { range: () => [this.#picture!.y.from, this.#picture!.y.to] },
         },
         axes: [
-          { ...ink, label: () => (this.options.unit === "s" ? "Time (s)" : "Number of the sample") },
-          { ...ink, label: () => this.#picture!.yLabel, size: AXIS_WIDTH, ...this.#ticks() },
+          { ...ink, ...this.#places(), space: TICK_SPACE },
+          { ...ink, ...this.#values(), size: AXIS_WIDTH },
         ],
         series: [{}, ...picture.series(colours)],
         hooks: {
@@ -132,10 +133,18 @@ export class TimeChart {
     );
   }
 
+  #places(): uPlot.Axis {
+    const name = () => (this.options.unit === "s" ? "Time (s)" : "Number of the sample");
+    return written(name, (increment) => notationOf(this.#span, increment));
+  }
+
   /** Ticks at places of the picture's own, when it has some. */
-  #ticks(): Partial<uPlot.Axis> {
-    if (this.#picture!.ticks === undefined) return {};
-    return { splits: () => this.#picture!.ticks!.at, values: () => this.#picture!.ticks!.text };
+  #values(): uPlot.Axis {
+    const name = () => this.#picture!.yLabel;
+    if (this.#picture!.ticks === undefined) {
+      return written(name, (increment) => notationOf(this.#picture!.y, increment, Math.round));
+    }
+    return { label: name, splits: () => this.#picture!.ticks!.at, values: () => this.#picture!.ticks!.text };
   }
 
   /** Change the limits and the unit of time, and show what is within them. */
@@ -188,11 +197,12 @@ export class TimeChart {
   #showSpan(typedIn: Element | null = null): void {
     const { limits, unit } = this.options;
     const { from, to } = this.#span;
-    if (typedIn !== this.#from) this.#from.value = shortNumber(from, 9);
-    if (typedIn !== this.#width) this.#width.value = shortNumber(to - from, 9);
+    const text = (place: number) => placeText(place, to - from);
+    if (typedIn !== this.#from) this.#from.value = text(from);
+    if (typedIn !== this.#width) this.#width.value = text(to - from);
     const room = limits.to - limits.from - (to - from);
     this.#place.valueAsNumber = room > 0 ? Math.round(((from - limits.from) / room) * 1000) : 0;
-    this.#place.setAttribute("aria-valuetext", `from ${shortNumber(from)} to ${shortNumber(to)} ${unit}`);
+    this.#place.setAttribute("aria-valuetext", `from ${text(from)} to ${text(to)} ${unit}`);
   }
 
   #onKey(event: KeyboardEvent): void {
@@ -258,4 +268,12 @@ export class TimeChart {
     this.#chart.setSize({ width, height: HEIGHT });
     this.options.onSpan(this.#span);
   }
+}
+
+/** What an axis is called, and its ticks, which uPlot finds with their increment. */
+function written(name: () => string, notation: (increment: number) => Notation): uPlot.Axis {
+  return {
+    label: (_chart: uPlot, _axis: number, increment: number) => axisLabel(name(), notation(increment)),
+    values: (_chart, splits, _axis, _space, increment) => splits.map((split) => tickText(split, notation(increment))),
+  };
 }

@@ -45,6 +45,7 @@ export interface Traces extends Points {
 }
 
 const FEW_SAMPLES = 200;
+const FIRST_SAMPLES = 2000;
 
 /** Read what is needed to know a series; of its data nothing. */
 export async function openSeries(reader: ArrayReader, group: string, signal?: AbortSignal): Promise<Series> {
@@ -83,6 +84,28 @@ async function namesOf(reader: ArrayReader, group: string, channels: number, sig
     return Array.from(rows, (row) => `${what} ${numbers[row] ?? "that is not in its table"}`);
   }
   return [];
+}
+
+/** What a series spans, and what of it is shown at first: a second, or what a chunk holds of a slow one. */
+export function spansOf({ axis, data }: Series): { limits: Span; span: Span; narrowest: number } {
+  const { first, last, length } = axis;
+  const step = axis.rate === undefined ? (last - first) / Math.max(1, length - 1) : 1 / axis.rate;
+  if (!(last > first)) {
+    const around = { from: first - 0.5, to: first + 0.5 };
+    return { limits: around, span: around, narrowest: 4 * step };
+  }
+  const limits = { from: first, to: last + step };
+  const samples = Math.min(
+    length,
+    Math.max(FIRST_SAMPLES, Math.round(1 / step) || 0, slow(step) ? data.chunkShape[0]! : 0),
+  );
+  const to = Math.min(limits.to, limits.from + samples * step);
+  return { limits, span: { from: limits.from, to }, narrowest: 4 * step };
+}
+
+/** Whether samples are so far apart that a second of them shows little. */
+function slow(step: number): boolean {
+  return step >= 0.002;
 }
 
 /** One stretch of rows that a chunk has, and the chunks of all channels beside each other. */

@@ -2,6 +2,7 @@
 
 import type uPlot from "uplot";
 
+import { placeText } from "./axisText.js";
 import { channelsText, movedChannels, parseChannels } from "./channels.js";
 import { ArrayReader } from "./chunkedArray.js";
 import type { Colours } from "./colours.js";
@@ -12,14 +13,13 @@ import { UnsortedError } from "./search.js";
 import { extentOf, overlaid, stacked } from "./stacking.js";
 import { TimeChart, type Picture } from "./timeChart.js";
 import { sampleAxis } from "./timeAxis.js";
-import { leastBytes, openSeries, readTraces, type Series, type Traces } from "./traceData.js";
-import { bytesText, displayUnit, shortNumber, type Display } from "./units.js";
+import { leastBytes, openSeries, readTraces, spansOf, type Series, type Traces } from "./traceData.js";
+import { bytesText, countText, displayUnit, shortNumber, type Display } from "./units.js";
 import type { Span } from "./window.js";
 
 const LARGE = 64 * 2 ** 20; // decoded bytes that are not read unless one asks for it
 const FIRST_CHANNELS = 16;
 const MOST_CHANNELS = 64;
-const FIRST_SAMPLES = 2000;
 const SETTLING = 120; // milliseconds in which further moves are waited for
 const TABLE_ROWS = 200;
 
@@ -207,9 +207,9 @@ class TracesView {
   #describe(): void {
     const { data, axis, channels, scaling } = this.series;
     const rate = axis.rate === undefined ? "" : `, ${shortNumber(axis.rate)} Hz`;
-    const size = `${data.shape[0]} samples${channels > 1 ? ` of ${channels} channels` : ""}`;
+    const size = `${countText(data.shape[0]!, "sample")}${channels > 1 ? ` of ${channels} channels` : ""}`;
     const unit = scaling.unit === "" ? "no unit" : `unit: ${scaling.unit}`;
-    this.#about.textContent = [`${size}${rate}; ${unit}.`, axis.note].filter(Boolean).join(" ");
+    this.#about.textContent = [`${size}${rate}; ${unit}${unit.endsWith(".") ? "" : "."}`, axis.note].filter(Boolean).join(" ");
   }
 
   #read(index: number | null): void {
@@ -221,12 +221,17 @@ class TracesView {
     const values = traces.window.channels.map(
       (channel, i) => `${this.#nameOf(channel)}: ${this.#valueText(traces.lines[i]![index]!)}`,
     );
-    this.#readout.textContent = `At ${shortNumber(traces.x[index], 9)} ${this.series.axis.unit}: ${values.join("; ")}`;
+    this.#readout.textContent = `At ${this.#placeText(traces.x[index])} ${this.series.axis.unit}: ${values.join("; ")}`;
   }
 
   #nameOf(channel: number): string {
     const name = this.series.names[channel];
     return name === undefined ? String(channel) : `${channel} (${name})`;
+  }
+
+  #placeText(x: number): string {
+    const { from, to } = this.#chart.span;
+    return placeText(x, to - from);
   }
 
   #valueText(value: number | null): string {
@@ -242,28 +247,10 @@ class TracesView {
     ];
     const rows = traces.x
       .slice(0, TABLE_ROWS)
-      .map((x, i) => [shortNumber(x, 9), ...traces.lines.map((line) => this.#valueText(line[i]!))]);
+      .map((x, i) => [this.#placeText(x), ...traces.lines.map((line) => this.#valueText(line[i]!))]);
     const caption = `The first ${rows.length} of ${traces.x.length} points that are drawn`;
     this.#values.replaceChildren(table(caption, heads, rows));
   }
-}
-
-/** What a series spans, and what of it is shown at first: a second, or what a chunk holds of a slow one. */
-function spansOf({ axis, data }: Series): { limits: Span; span: Span; narrowest: number } {
-  const { first, last, length } = axis;
-  const step = axis.rate === undefined ? (last - first) / Math.max(1, length - 1) : 1 / axis.rate;
-  const limits = last > first ? { from: first, to: last + step } : { from: first - 0.5, to: first + 0.5 };
-  const samples = Math.min(
-    length,
-    Math.max(FIRST_SAMPLES, Math.round(1 / step) || 0, slow(step) ? data.chunkShape[0]! : 0),
-  );
-  const to = Math.min(limits.to, limits.from + samples * step);
-  return { limits, span: to > limits.from ? { from: limits.from, to } : limits, narrowest: 4 * step };
-}
-
-/** Whether samples are so far apart that a second of them shows little. */
-function slow(step: number): boolean {
-  return step >= 0.002;
 }
 
 /** Cover what was not read, so that nobody takes it for silence. */
@@ -282,10 +269,14 @@ function shade(chart: uPlot, colours: Colours, spans: readonly Span[]): void {
 
 /** What is shown, in words: never all when it is a part. */
 function shownText(traces: Traces, { from, to }: Span, { axis }: Series): string {
-  const span = `${shortNumber(from)} to ${shortNumber(to)} ${axis.unit}`;
+  const [first, last] = [from, to].map((place) => placeText(place, to - from));
+  const span = `${first} to ${last} ${axis.unit}`;
   const [start, stop] = traces.rows;
   const [read, all] = traces.stretches;
   if (start === stop) return `${span}: no samples.`;
+  if (read === all && traces.lines.every((line) => extentOf(line) === undefined)) {
+    return `${span}: no value is a finite number, so there is nothing to draw.`;
+  }
   if (traces.isRaw) return `${span}: every sample is drawn.`;
   if (read < all) {
     return (

@@ -88,12 +88,20 @@ export function displayUnit(unit: string, magnitude: number): Display {
   return { factor: 1 / size, unit: prefix + symbol };
 }
 
-/** A number in few digits. */
+/** A number in few digits; those before the point are never rounded away below 10 ** 15. */
 export function shortNumber(value: number, digits = 6): string {
   if (!Number.isFinite(value)) return String(value);
-  if (Number.isInteger(value) && Math.abs(value) < 1e15) return String(value);
-  const rounded = Number(value.toPrecision(digits));
+  const size = Math.abs(value);
+  if (size >= 1e15) return Number(value.toPrecision(digits)).toExponential();
+  if (Number.isInteger(value)) return String(value);
+  const whole = Math.floor(Math.log10(size)) + 1;
+  const rounded = Number(value.toPrecision(Math.max(digits, whole + 3)));
   return Math.abs(rounded) < 1e-4 ? rounded.toExponential() : String(rounded);
+}
+
+/** How many there are of something. */
+export function countText(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? "" : "s"}`;
 }
 
 /** A number of bytes. */
