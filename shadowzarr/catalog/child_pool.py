@@ -22,7 +22,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import TracebackType
 from typing import IO, Any, Self
@@ -77,6 +77,8 @@ class ChildPool:
         Bytes of resident memory a job may take (Linux; elsewhere there is no limit).
     preload : sequence of str
         Modules that a child imports when it starts, so that no job pays for them.
+    environment : mapping of str to str, optional
+        Variables that children have beside those of this process.
     first_number : int
         Number of the first process.
 
@@ -93,13 +95,14 @@ class ChildPool:
         timeout: float | None = None,
         memory_limit: int | None = None,
         preload: Sequence[str] = (),
+        environment: Mapping[str, str] | None = None,
         first_number: int = 0,
     ) -> None:
         if size < 1:
             raise UsageError(f"a pool needs at least one process, not {size}")
         self._limits = _Limits(timeout, memory_limit)
-        self._preload = tuple(preload)
-        self._slots = [_Slot(first_number + number, self._preload) for number in range(size)]
+        self._start = _Start(tuple(preload), tuple(sorted((environment or {}).items())))
+        self._slots = [_Slot(first_number + number, self._start) for number in range(size)]
         self._free: queue.LifoQueue[_Slot] = queue.LifoQueue()
         for slot in reversed(self._slots):
             self._free.put(slot)
@@ -107,7 +110,7 @@ class ChildPool:
 
     def __reduce__(self) -> tuple[Any, ...]:
         limits = self._limits
-        return shared_pool, (len(self._slots), limits.timeout, limits.memory, self._preload)
+        return shared_pool, (len(self._slots), limits.timeout, limits.memory, self._start)
 
     def start(self) -> None:
         """Start all processes without waiting for them, so that their imports overlap."""
@@ -184,12 +187,20 @@ class _Limits:
     memory: int | None
 
 
+@dataclass(frozen=True)
+class _Start:
+    """What a process starts with; hashable, for `shared_pool`."""
+
+    preload: tuple[str, ...]
+    environment: tuple[tuple[str, str], ...]
+
+
 class _Slot:
     """One place of the pool, and the process that holds it for now."""
 
-    def __init__(self, number: int, preload: tuple[str, ...]) -> None:
+    def __init__(self, number: int, start: _Start) -> None:
         self.number = number
-        self._preload = preload
+        self._start = start
         self._child: _Child | None = None
         self._lock = threading.Lock()
 
@@ -197,7 +208,7 @@ class _Slot:
         with self._lock:
             if self._child is None or not self._child.is_alive():
                 self._discard()
-                self._child = _Child(self._preload)
+                self._child = _Child(self._start)
             return self._child
 
     def stop_process(self) -> None:
@@ -255,7 +266,7 @@ class _Outcome:
 class _Child:
     """One process, its pipes, and what it said."""
 
-    def __init__(self, preload: tuple[str, ...]) -> None:
+    def __init__(self, start: _Start) -> None:
         self._errors: IO[bytes] = tempfile.TemporaryFile("a+b")  # noqa: SIM115 (closed in close)
         job_read, job_write = os.pipe()
         result_read, result_write = os.pipe()
@@ -263,7 +274,8 @@ class _Child:
         theirs = (job_read, result_write, line_read)
         try:
             self._process = subprocess.Popen(  # noqa: S603 (our own module)
-                [sys.executable, "-m", f"{__package__}.child_main", *map(str, theirs), *preload],
+                [sys.executable, "-m", f"{__package__}.child_main", *map(str, theirs), *start.preload],
+                env={**os.environ, **dict(start.environment)},
                 pass_fds=theirs,
                 stdin=subprocess.DEVNULL,
                 stdout=self._errors,
@@ -373,11 +385,16 @@ def shared_pool(*pool: Any) -> ChildPool:
     It is made when it is first asked for, and ends with this process. A task that is handed a pool in a
     worker of another machine so has processes there, with the same limits.
     """
-    size, timeout, memory_limit, preload = pool
+    size, timeout, memory_limit, start = pool
     with _SHARING:
         if pool not in _SHARED:
             _SHARED[pool] = ChildPool(
-                size, timeout=timeout, memory_limit=memory_limit, preload=preload, first_number=_own_numbers()
+                size,
+                timeout=timeout,
+                memory_limit=memory_limit,
+                preload=start.preload,
+                environment=dict(start.environment),
+                first_number=_own_numbers(),
             )
         return _SHARED[pool]
 

@@ -6,7 +6,10 @@ import functools
 import platform
 from importlib.metadata import PackageNotFoundError, version
 
-DECIDING = ("shadowzarr", "h5py", "numpy", "zarr", "numcodecs")
+DECIDING = (
+    *("shadowzarr", "h5py", "numpy", "zarr", "numcodecs", "tifffile", "neo"),
+    *("neuroconv", "spikeinterface", "roiextractors", "pynwb", "hdmf", "hdmf-zarr"),
+)
 
 
 @functools.cache

@@ -13,6 +13,7 @@ from importlib import import_module
 from typing import Any
 
 from .. import neuroconv_bridge as _before_neuroconv  # noqa: F401 - it lets NeuroConv be imported
+from ..catalog.libraries import library_versions
 from ..errors import (
     DamagedSourceError,
     MissingDependencyError,
@@ -80,7 +81,7 @@ class Session:
 
         with explained("NeuroConv cannot read the metadata of the files"):
             metadata = self._pipe.get_metadata()
-        metadata["NWBFile"]["identifier"] = identifier
+        metadata["NWBFile"].update(identifier=identifier, **_source_script())
         for path in self.recording.metadata:
             with _wrong(f"metadata {path}"):
                 metadata = dict_deep_update(metadata, load_dict_from_file(path))
@@ -120,6 +121,13 @@ def explained(what: str) -> Iterator[None]:
         raise ReadError(f"{what}: {_text(error)}") from error
     except Exception as error:
         raise DamagedSourceError(f"{what}: {_text(error)}") from error
+
+
+def _source_script() -> dict[str, str]:
+    """What NWB says of the program that wrote a file; NeuroConv would name the child process's script."""
+    versions = library_versions(names=("shadowzarr", "neuroconv"))
+    told = ", ".join(f"{name} {versions[name]}" for name in ("shadowzarr", "neuroconv"))
+    return {"source_script": told, "source_script_file_name": "convert_recordings"}
 
 
 def _opened(key: str, request: Interface) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -16,6 +17,9 @@ VERIFY_FUNCTION = "shadowzarr.conversion.verify_file:verify_file"
 STORE_FUNCTION = "shadowzarr.conversion.write_store:write_store"
 PRELOAD = ("shadowzarr.conversion.write_file", "shadowzarr.conversion.verify_file")
 """What the processes import before their first job."""
+ENVIRONMENT: Mapping[str, str] = {"PYTHONHASHSEED": "0", "NEUROCONV_PROVENANCE": "no-git-info"}
+"""NeuroConv goes through sets of names: columns of a recording have the same order in all processes, since a
+file is assembled in one and compared in another. It is not to look at the repository of this code either."""
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from ..catalog.publish import clear_staging, remove_empty_staging
 from ..catalog.records import IndexRecord
 from ..catalog.run_summary import RunSummary
 from ..catalog.stages import error_summary, verification_of
-from .jobs import PRELOAD
+from .jobs import ENVIRONMENT, PRELOAD
 from .plan import plan_recordings
 from .request import ConversionRequest
 from .stages import FUNCTIONS, STAGES, ConversionBench, ConversionResults, failure_record
@@ -60,7 +60,13 @@ def convert_recordings(request: ConversionRequest, *, pool: ChildPool | None = N
 def conversion_pool(request: ConversionRequest) -> ChildPool:
     """Return the processes that convert; not started yet."""
     run = request.run
-    return ChildPool(run.processes, timeout=run.timeout, memory_limit=run.memory_limit, preload=PRELOAD)
+    return ChildPool(
+        run.processes,
+        timeout=run.timeout,
+        memory_limit=run.memory_limit,
+        preload=PRELOAD,
+        environment=ENVIRONMENT,
+    )
 
 
 def open_bench(request: ConversionRequest, pool: ChildPool) -> ConversionBench:

@@ -250,13 +250,15 @@ def wait_for_end(process: int) -> bool:
 
 
 def test_a_pickled_pool_is_one_of_the_process_it_comes_to():
-    with ChildPool(2, timeout=50, memory_limit=2**30, preload=["json"]) as pool:
+    with ChildPool(2, timeout=50, memory_limit=2**30, preload=["json"], environment={"SEED": "7"}) as pool:
         there = pickle.loads(pickle.dumps(pool))
         assert there is pickle.loads(pickle.dumps(pool))
         assert there is not pool
         result = there.run("os:getppid")
     assert result.value == os.getpid()
     assert result.worker > 1
+    assert there.run("os:getenv", "SEED").value == "7"
+    assert there.run("os:getenv", "PATH").value == os.environ["PATH"]
     there.close()
 
 

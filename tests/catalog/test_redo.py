@@ -18,7 +18,7 @@ OF_THE_FILE = {
     *("SourceError", "UnknownFormatError", "NotHDF5Error", "NotTIFFError", "DamagedSourceError"),
     *("ChildFailedError", "ChildCrashedError", "ChildTimedOutError", "ChildOutOfMemoryError"),
     *("UnsupportedError", "UnsupportedNodesError"),
-    *("InvalidReferencesError", "ReferencesDifferError", "ForeignJobError"),
+    *("InvalidReferencesError", "ReferencesDifferError", "ForeignJobError", "InvalidNWBError"),
 }
 """Everything else is about servers, keys, the machine, or a file that was replaced meanwhile."""
 

@@ -3,11 +3,14 @@
 import json
 import os
 import shutil
+import subprocess
+import sys
 from dataclasses import replace
+from importlib.metadata import version
 
 import pytest
 
-from shadowzarr import load_rfs
+from shadowzarr import load_rfs, open_rfs
 from shadowzarr.catalog.archive_address import ArchiveAddress
 from shadowzarr.catalog.index_run import RunLog
 from shadowzarr.catalog.jobs import VerificationOptions
@@ -82,6 +85,9 @@ def test_one_failing_recording_costs_no_other_and_what_is_done_stays(request_of,
     assert by_path["sub-2/text.nwb"].error.kind == "DamagedSourceError"
     references = out / good.references
     assert list(load_rfs(references)["sources"]) == ["http://127.0.0.1:9/raw/stack.tif"]
+    script = open_rfs(references)["general/source_script"]
+    assert script[()] == f"shadowzarr {version('shadowzarr')}, neuroconv {version('neuroconv')}"
+    assert good.libraries["neuroconv"] == version("neuroconv")
     stored = request_of.rules.stores / "sub-1" / "good.nwb"
     assert stored.stat().st_size == good.statistics["store_bytes"]
     assert not (out / ".shadowzarr" / "staging").exists()
@@ -96,6 +102,13 @@ def test_one_failing_recording_costs_no_other_and_what_is_done_stays(request_of,
     lost = RunLog()
     plan_recordings(request_of, lost)
     assert {work.asset.path: work.cause for work in lost.plan.work}["sub-1/good.nwb"] == "forced"
+
+
+def test_sets_have_one_order_in_all_processes(pool):
+    """NeuroConv goes through sets of columns; a file is assembled in one process and compared in another."""
+    hashed = [sys.executable, "-c", "print(hash('electrode_name'))"]
+    seeded = subprocess.run(hashed, env={"PYTHONHASHSEED": "0"}, capture_output=True, check=True)
+    assert pool.run("builtins:hash", "electrode_name").value == int(seeded.stdout)
 
 
 def test_a_recording_that_changed_is_done_again_and_what_is_published_stays(request_of, source, pool):
