@@ -1,7 +1,7 @@
 // One node of a file: its view, attributes, and of an array how it is stored, where its bytes are, and values.
 
 import type { ReferenceStore } from "../src/index.js";
-import { mountViewer, type NodeView, type Traffic, type Viewer, type ViewKind } from "../viewer/index.js";
+import { mountViewer, undrawnReason, type NodeView, type Traffic, type Viewer, type ViewKind } from "../viewer/index.js";
 import { resolvePath } from "../viewer/tree.js";
 import { ChunkFinder } from "./chunkFinder.js";
 import { h, fill, pageLink, type Child } from "./dom.js";
@@ -54,7 +54,10 @@ export class NodePane {
 
   #viewLinks(path: string, shown: string): HTMLElement | null {
     const views = this.views.filter((view) => view.path === path);
-    if (views.length === 0) return null;
+    if (views.length === 0) {
+      const reason = undrawnReason(this.store, path);
+      return reason === undefined ? null : h("p", {}, `It cannot be drawn: ${reason}.`);
+    }
     const links = views.map(({ kind, title }) =>
       pageLink(this.hash(path, kind), { class: "view", "aria-current": kind === shown ? "true" : undefined }, title),
     );

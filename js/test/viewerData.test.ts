@@ -13,7 +13,7 @@ import { openTable } from "../viewer/tableData.js";
 import { openSeries, readTraces, spansOf, type TraceWindow } from "../viewer/traceData.js";
 import { Traffic } from "../viewer/traffic.js";
 import { resolvePath } from "../viewer/tree.js";
-import { viewsOf } from "../viewer/views.js";
+import { undrawnReason, viewsOf } from "../viewer/views.js";
 import { Nodes } from "./nodes.js";
 import { FileServer } from "./rangeServer.js";
 
@@ -355,11 +355,15 @@ test("what can be shown is told by types and by structure", () => {
     .array("video/dimension", Int32Array.of(2, 2), [2], [2])
     .group("outside", { neurodata_type: "ImageSeries" })
     .array("outside/data", new Uint8Array(), [0, 0, 0], [1, 1, 1])
+    .text("outside/external_file", ["a.avi"])
+    .group("nothing", { neurodata_type: "TimeSeries" })
+    .array("nothing/data", new Uint8Array(), [0], [1])
     .group("notes", { neurodata_type: "AnnotationSeries" })
     .text("notes/data", ["a"])
     .array("picture", new Uint8Array(12), [2, 2, 3], [2, 2, 3], { neurodata_type: "RGBImage" })
     .array("values", new Uint8Array(4), [2, 2], [2, 2]);
-  const found = viewsOf(nodes.open(url)).map(({ path, kind, neurodataType }) => [path, kind, neurodataType]);
+  const store = nodes.open(url);
+  const found = viewsOf(store).map(({ path, kind, neurodataType }) => [path, kind, neurodataType]);
   assert.deepEqual(found, [
     ["s", "traces", "ElectricalSeries"],
     ["units", "raster", "Units"],
@@ -367,6 +371,15 @@ test("what can be shown is told by types and by structure", () => {
     ["video", "images", "MyImaging"],
     ["picture", "images", "RGBImage"],
   ]);
+  const reasons = ["outside", "nothing", "notes", "s", "units", "picture", "values"].map((path) =>
+    undrawnReason(store, path),
+  );
+  assert.deepEqual(reasons.slice(0, 3), [
+    "its frames are in the files that external_file names",
+    "it has no samples",
+    "its data are no numbers",
+  ]);
+  assert.ok(reasons.slice(3).every((reason) => reason === undefined));
 });
 
 test("links lead to nodes, and circles nowhere", () => {
@@ -402,7 +415,7 @@ test("problems are told with what to do", async () => {
   const array = await read(nodes).open("a");
   const error: unknown = await array.chunk([0]).catch((error: unknown) => error);
   assert.ok(error instanceof UnsupportedError);
-  assert.match(problemText(error), /UnsupportedError: .*other_codec.* Read the file in Python/);
+  assert.match(problemText(error), /UnsupportedError: .*other_codec.*no decoder.* Read it in Python/);
   const away = new ArrayReader(recording().open("http://127.0.0.1:9"));
   const unreachable: unknown = await (await away.open("s/data")).chunk([0, 0]).catch((error: unknown) => error);
   assert.match(problemText(unreachable), /CORS/);

@@ -18,9 +18,9 @@
 import type { ReferenceStore } from "../src/index.js";
 import { problemText } from "./problems.js";
 import { Traffic } from "./traffic.js";
-import { viewsOf, type NodeView, type ViewKind } from "./views.js";
+import { undrawnReason, viewsOf, type NodeView, type ViewKind } from "./views.js";
 
-export { Traffic, viewsOf, type NodeView, type ViewKind };
+export { Traffic, undrawnReason, viewsOf, type NodeView, type ViewKind };
 
 export interface ViewerOptions {
   store: ReferenceStore;

@@ -21,7 +21,7 @@ const REMEDIES: [Kind, string][] = [
     "The file is not the one that was indexed. Whoever keeps this catalogue has to index it again; until then its " +
       "values cannot be trusted and none are shown.",
   ],
-  [UnsupportedError, "This browser view has no decoder for it. Read the file in Python: shadowzarr.open_rfs."],
+  [UnsupportedError, "A page cannot read it. Read it in Python: shadowzarr.open_rfs."],
   [SourceNotFoundError, "The file is no longer where the references say. It has to be indexed again."],
   [AccessDeniedError, "The archive does not show this file to everyone. Read it in Python, with your credentials."],
   [ShortReadError, "The file is shorter than when it was indexed, or the connection broke off. Try again."],

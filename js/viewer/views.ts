@@ -40,6 +40,22 @@ export function viewsOf(store: ReferenceStore): NodeView[] {
   return views;
 }
 
+/** Why a series has no view; undefined for what has one, and for what is no series. */
+export function undrawnReason(store: ReferenceStore, path: string): string | undefined {
+  const attributes = store.attributes(path);
+  const type = textAttribute(attributes, "neurodata_type");
+  const isTable = Array.isArray(attributes["colnames"]);
+  if (type === undefined || isTable || shapeOf(store, path) !== undefined) return undefined;
+  const data = childOf(store, path, "data");
+  const extents = data === undefined ? undefined : shapeOf(store, data);
+  if (data === undefined || extents === undefined || kindsOf(store, path, type).length > 0) return undefined;
+  if (extents.includes(0)) {
+    const isElsewhere = childOf(store, path, "external_file") !== undefined;
+    return isElsewhere ? "its frames are in the files that external_file names" : "it has no samples";
+  }
+  return isNumeric(store, data) ? undefined : "its data are no numbers";
+}
+
 function kindsOf(store: ReferenceStore, path: string, type: string | undefined): ViewKind[] {
   const shape = shapeOf(store, path);
   if (shape !== undefined) {
