@@ -64,7 +64,8 @@ def test_links_lead_to_files_and_headings(page: Path) -> None:
 def test_every_page_is_in_the_site() -> None:
     index = (DOCS / "index.md").read_text(encoding="utf-8")
     for page in DOCS.glob("*.md"):
-        assert page.stem == "index" or re.search(rf"^{page.stem}$", index, re.MULTILINE), page.name
+        is_listed = page.stem == "index" or re.search(rf"^{page.stem}$", index, re.MULTILINE)
+        assert is_listed, f"docs/{page.name} is in no table of contents of docs/index.md; add a line there"
 
 
 @pytest.mark.parametrize("page", NAMED)

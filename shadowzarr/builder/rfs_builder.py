@@ -66,6 +66,10 @@ class RfsBuilder(ChunkBuilder):
         if linked:
             self._parts.sources[url]["linked"] = True
 
+    def has_source(self, url: str) -> bool:
+        """Whether a source file is recorded under this URL, by `add_source` or with an array."""
+        return url in self._parts.sources
+
     def add_skipped(
         self, path: str, kind: Literal["dataset", "attribute", "link", "group"], reason: str
     ) -> None:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from typing import Final
 
 from ..access.source_identity import Source
+from ..recognition import Format
 from .hdf5.hdf5_original import open_hdf5
 from .original import Original
-from .source_file import open_source_file
+from .source_file import SourceFile, open_source_file
 from .tiff.tiff_original import open_tiff
 
 
@@ -34,10 +37,12 @@ def open_original(
     MissingDependencyError
         When the library that reads its format is not installed.
     """
-    with open_source_file(location, found) as file:
-        if file.format() == "hdf5":
-            with open_hdf5(file, allow_external=allow_external) as original:
-                yield original
-        else:
-            with open_tiff(file) as original:
-                yield original
+    with open_source_file(location, found) as file, _OPENERS[file.format()](file, allow_external) as original:
+        yield original
+
+
+_OPENERS: Final[dict[Format, Callable[[SourceFile, bool], AbstractContextManager[Original]]]] = {
+    "hdf5": lambda file, allow_external: open_hdf5(file, allow_external=allow_external),
+    "tiff": lambda file, _: open_tiff(file),
+}
+"""What opens a file of each format. A recording may be a folder, and ``judge`` opens it."""

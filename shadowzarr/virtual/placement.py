@@ -33,7 +33,8 @@ def place(
         Where its chunks are.
     sources : mapping
         What is known of files, by their URLs; those that are used are recorded. Of any other local file that
-        is there its size is, so that a reader notices when it is replaced.
+        is there its size is, unless the builder was told of it, so that a reader notices when it is
+        replaced.
     """
     tables: list[Listed] = []
     urls: dict[str, None] = {}
@@ -50,7 +51,9 @@ def place(
                 _add_spaced(builder, path, part)
     urls |= _add_tables(builder, path, tables)
     for url in urls:
-        entry = sources.get(url) or _at_hand(url)
+        entry = sources.get(url)
+        if entry is None and not builder.has_source(url):
+            entry = _at_hand(url)
         if entry is not None:
             builder.add_source(url, entry["size"], entry.get("etag"), linked=entry.get("linked", False))
 

@@ -50,6 +50,22 @@ def test_files_that_are_elsewhere_or_not_there_yet_have_no_size(tmp_path):
     assert "sources" not in builder.build()
 
 
+@pytest.mark.parametrize("is_told_first", [True, False])
+def test_what_the_builder_was_told_of_a_file_stays(tmp_path, is_told_first):
+    path = tmp_path / "x.bin"
+    path.write_bytes(bytes(8))
+    told = {"size": 6, "etag": '"e"', "linked": True}
+    builder = RfsBuilder()
+    if is_told_first:
+        builder.add_source(str(path), 6, '"e"', linked=True)
+    VirtualArray.contiguous(path, shape=[3], dtype="int16").add_to(builder, "a")
+    if not is_told_first:
+        builder.add_source(str(path), 6, '"e"', linked=True)
+    assert builder.has_source(str(path))
+    assert not builder.has_source("x.bin")
+    assert builder.build()["sources"] == {str(path): told}
+
+
 def test_what_it_is(raw):
     array = raw.array(dtype=">i2")[:, 2:]
     assert (array.shape, array.dtype, array.ndim, array.size, array.nbytes, len(array)) == (
