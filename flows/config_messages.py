@@ -14,6 +14,8 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, SecretStr
 from pydantic.fields import FieldInfo
 
+from .report.safe_text import safe_text
+
 _KINDS = {dict: "a section", list: "a list", str: "text", bool: "true or false", type(None): "nothing"}
 _FIELD_KINDS = {
     str: "text",
@@ -124,10 +126,10 @@ def nearest(name: str, names: Iterable[str]) -> str | None:
 
 
 def found_text(value: Any, raw: str | None) -> str:
-    """Show a value, as it was written where that is known."""
+    """Show a value, as it was written where that is known; of a URL nothing that may be a secret."""
     if isinstance(value, (dict, list)) or value is None:
         return _KINDS[type(value)]
-    text = raw if raw is not None else repr(value)
+    text = safe_text(raw if raw is not None else repr(value))
     text = text if len(text) <= LONGEST_FOUND else text[: LONGEST_FOUND - 1] + "…"
     kind = (
         "a number"

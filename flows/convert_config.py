@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import importlib.util
+import re
+from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints, model_validator
 
+from shadowzarr.access.locations import is_remote
 from shadowzarr.catalog.archive_address import ArchiveAddress
 from shadowzarr.catalog.asset_names import path_problem
 from shadowzarr.catalog.jobs import VerificationOptions
 from shadowzarr.catalog.options import ReferenceOptions
 from shadowzarr.catalog.request import IndexRequest, ManifestRequest
+from shadowzarr.conversion.given import check_given
 from shadowzarr.conversion.interfaces import check_interface
 from shadowzarr.conversion.request import ConversionRequest, ConversionRules, Interface, Recording
+from shadowzarr.conversion.sources import named_paths
 
 from .config import VerificationSection
 from .flow_config import FlowConfig
@@ -24,6 +29,7 @@ from .redo_section import RedoSection
 from .run_section import RunSection
 from .sources import CollectionName, Section, absolute
 
+_HOSTING = r"^(https?|s3)://[^\s?#@]+$"
 _CLASSES = "a class of neuroconv.datainterfaces or neuroconv.converters"
 
 
@@ -38,15 +44,24 @@ def _usable(name: str) -> str:
     problem = path_problem(name)
     if problem:
         raise ValueError(f"expected a path for the output: {problem}")
-    if name.lower().endswith(".nwb"):
+    if any(part.lower().endswith(".nwb") for part in name.split("/")):
         raise ValueError("expected a name without .nwb, which is added")
     return name
+
+
+def _hosting(url: str) -> str:
+    if not re.fullmatch(_HOSTING, url):
+        raise ValueError("expected an http(s):// or s3:// URL of a folder, without user, query and fragment")
+    return url
 
 
 Paths = Annotated[
     list[Annotated[str, StringConstraints(min_length=1)]],
     BeforeValidator(lambda value: [value] if isinstance(value, str) else value),
 ]
+
+
+HostingURL = Annotated[str, AfterValidator(_hosting), Field(json_schema_extra={"pattern": _HOSTING})]
 
 
 class InterfaceSection(Section):
@@ -62,6 +77,12 @@ class InterfaceSection(Section):
     conversion_options: dict[str, Any] = Field(
         default={}, description="What NeuroConv calls the conversion options of the interface."
     )
+
+    @model_validator(mode="after")
+    def _refuse_what_no_record_holds(self) -> Self:
+        check_given("source_data", self.source_data)
+        check_given("conversion_options", self.conversion_options)
+        return self
 
 
 class RecordingSection(Section):
@@ -91,13 +112,19 @@ class ValidationSection(Section):
     )
 
 
+def _local(folder: str) -> str:
+    if is_remote(folder):
+        raise ValueError("expected a folder of this machine; ordinary NWB files are not written to buckets")
+    return folder
+
+
 class StoreSection(Section):
     """Ordinary NWB files, with all data in them, beside the references."""
 
     form: Literal["nwb-zarr", "nwb-hdf5"] = Field(
         description="nwb-zarr: a Zarr store; nwb-hdf5: an HDF5 file, written by pynwb."
     )
-    folder: Annotated[str, StringConstraints(min_length=1)] = Field(
+    folder: Annotated[str, StringConstraints(min_length=1), AfterValidator(_local)] = Field(
         description="Where they are written; outside of output."
     )
 
@@ -128,7 +155,7 @@ class ConvertRecordingsConfig(FlowConfig):
         description="Whether a recording fails when data of it cannot be referenced; false lets NeuroConv "
         "copy these into the references.",
     )
-    url_for: dict[str, Annotated[str, StringConstraints(pattern=r"^(https?|s3)://[^\s?#@]+$")]] = Field(
+    url_for: dict[str, HostingURL] = Field(
         default={},
         description="Where recordings are hosted: URLs of folders, by the folders here; references then "
         "point there. Without it they point to the local files.",
@@ -177,6 +204,26 @@ class ConvertRecordingsConfig(FlowConfig):
             raise ValueError("expected run.task_runner to be threads: recordings are read on this machine")
         if self.materialize is not None and are_nested(self.output.place, absolute(self.materialize.folder)):
             raise ValueError("expected materialize.folder to be outside of output, and output outside of it")
+        return self
+
+    @model_validator(mode="after")
+    def _keep_out_of_recordings(self) -> Self:
+        """Refuse folders to write to that lie in a recording, which they would change in each run."""
+        written = {"output": self.output.place}
+        if self.materialize is not None:
+            written["materialize.folder"] = absolute(self.materialize.folder)
+        for recording in map(self._recording, self.recordings):
+            for path in named_paths(recording):
+                for key, place in written.items():
+                    if isinstance(place, Path) and place.resolve().is_relative_to(path.resolve()):
+                        raise ValueError(f"expected {key} to be outside of the recording in {path}")
+        return self
+
+    @model_validator(mode="after")
+    def _name_folders_once(self) -> Self:
+        """Refuse a folder that is hosted at two URLs."""
+        if len({absolute(folder) for folder in self.url_for}) < len(self.url_for):
+            raise ValueError("expected each folder of url_for once; two of them are the same folder")
         return self
 
     @property

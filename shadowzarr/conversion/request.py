@@ -11,6 +11,7 @@ import orjson
 
 from ..catalog.options import ReferenceOptions
 from ..catalog.request import IndexRequest
+from .given import check_given
 
 Critical = Literal["refuse", "tell", "off"]
 """What becomes of what nwbinspector finds critical: the recording fails, it is told, or nothing is asked."""
@@ -34,11 +35,20 @@ class Interface:
         What it is made with.
     options : mapping
         What NeuroConv calls conversion options.
+
+    Raises
+    ------
+    UsageError
+        When a record could not hold what is given, or must not.
     """
 
     name: str
     source_data: Mapping[str, Any] = field(default_factory=dict)
     options: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        check_given("source_data", self.source_data)
+        check_given("conversion_options", self.options)
 
     def as_json(self) -> dict[str, Any]:
         """Return it as a record holds it."""

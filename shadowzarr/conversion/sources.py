@@ -11,11 +11,8 @@ from ..catalog.assets import CatalogAsset
 from ..catalog.file_assets import FoundFile, file_assets
 from ..errors import SourceNotFoundError, UsageError
 from ..recording_files import recording_at
+from .given import PATH_ENDINGS
 from .request import Recording
-
-_PATH_ENDINGS = ("file_path", "folder_path", "file_paths", "folder_paths", "directory")
-"""How NeuroConv's arguments are called that name files and folders, at their ends."""
-
 
 _OF_FOLDERS = ("info.rhd", "info.rhs")
 """Intan's header of a recording that has a file for each signal, whatever these are called."""
@@ -87,7 +84,7 @@ def _paths_in(source_data: Mapping[str, Any]) -> Iterator[Path]:
     for name, value in source_data.items():
         if isinstance(value, Mapping):
             yield from _paths_in(value)
-        elif name.endswith(_PATH_ENDINGS):
+        elif name.endswith(PATH_ENDINGS):
             each = value if isinstance(value, list | tuple) else [value]
             yield from (Path(path).absolute() for path in each if isinstance(path, str))
 

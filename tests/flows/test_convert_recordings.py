@@ -2,6 +2,7 @@
 
 import importlib.util
 import json
+import re
 import shutil
 
 import pytest
@@ -74,11 +75,23 @@ def test_what_cannot_be_asked_for_is_refused_with_its_place(config, tmp_path, ca
         ("recordings=[]", "at least one entry"),
         (f"materialize={{form: nwb-zarr, folder: {tmp_path}/out/stores}}", "outside of output"),
         ("materialize={form: hdf5, folder: x}", "expected 'nwb-zarr' or 'nwb-hdf5'"),
-        ("url_for={/data: ftp://host}", "url_for"),
+        ("url_for={/data: ftp://host}", "found 'ftp://host', expected an http"),
+        ("url_for={/data: 'https://me:hidden@host/x?sig=hidden'}", "found 'https://host/x', expected an http"),
+        ("url_for={/data: 'http://a', /data/: 'http://b'}", "each folder of url_for once"),
+        ("recordings.0.name=a.nwb/b", "without .nwb"),
+        (f"{place}.source_data={{file_path: 'https://me:hidden@host/x?sig=hidden'}}", "not a URL"),
+        (
+            f"{place}.source_data={{file_path: x, at: 's3://b/x?X-Amz-Signature=hidden'}}",
+            "without a signature",
+        ),
+        (f"{place}.conversion_options={{names: {{3: a}}}}", "sections with text as keys"),
+        (f"{place}.source_data={{folder_path: '{tmp_path}'}}", "output to be outside of the recording in"),
+        ("materialize={form: nwb-zarr, folder: 's3://bucket/x'}", "folder of this machine"),
         ("validation.critical=ignore", "'refuse', 'tell' or 'off'"),
         ("run.task_runner=dask", "task_runner to be threads"),
     ):
-        with pytest.raises(ConfigError, match=message):
+        with pytest.raises(ConfigError, match=re.escape(message)) as refused:
             load_config(config, changes=[change])
+        assert "hidden" not in str(refused.value)
     assert main(["run", str(config), "--set", "output=/proc/nowhere"]) == 1
     assert "cannot write to the output" in capsys.readouterr().err
