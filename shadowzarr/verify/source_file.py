@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO
 
-from ..access.locations import is_remote
+from ..access.locations import is_remote, without_query
 from ..access.remfile import Remfile
 from ..access.sources import Source, describe
 from ..errors import SourceNotFoundError
@@ -60,7 +60,7 @@ def identify_original(location: str) -> Source | None:
         Canonical. A local file has a size alone.
     """
     if is_remote(location):
-        return describe(location, url=location)
+        return _described(location)
     path = Path(location)
     return Source(location, path.stat().st_size) if path.is_file() else None
 
@@ -90,11 +90,16 @@ def open_source_file(location: str, found: Source | None = None) -> Iterator[Sou
             raise unknown_folder(location)
         yield SourceFile(location)
         return
-    stream = Remfile(found or describe(location, url=location))
+    stream = Remfile(found or _described(location))
     try:
         yield SourceFile(location, stream)
     finally:
         stream.close()
+
+
+def _described(url: str) -> Source:
+    """Size and ETag of a remote file. Its URL may be a signed one: nothing that verification writes has it."""
+    return replace(describe(url, url=without_query(url)), url=url)
 
 
 def _format_in(file: BinaryIO | Remfile, location: str) -> Format:

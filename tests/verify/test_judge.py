@@ -151,6 +151,7 @@ def test_a_remote_original_is_read_through_a_file_object(tmp_path):
         assert report.equal
         assert report.counts["chunks"] == 10
         secret = verify_rfs(refs, server.url("main.h5") + "?signature=secret")
+        assert secret.equal
         assert "secret" not in secret.to_json()
 
 
