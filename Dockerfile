@@ -16,6 +16,7 @@ RUN apt-get update \
 WORKDIR /opt/shadowzarr
 ENV PATH=/opt/shadowzarr/.venv/bin:$PATH \
     PYTHONUNBUFFERED=1 \
+    UV_COMPILE_BYTECODE=1 \
     DO_NOT_TRACK=1 \
     PREFECT_HOME=/home/shadowzarr/.prefect
 
@@ -31,6 +32,8 @@ COPY shadowzarr shadowzarr
 COPY tasks tasks
 COPY flows flows
 COPY configs configs
+# The user cannot write beside the code: every run would compile it, for some seconds.
+RUN .venv/bin/python -m compileall -q shadowzarr tasks flows
 
 USER 10001
 

@@ -27,11 +27,27 @@ SHARED = ROOT.parent / "shared"
 
 
 def pytest_configure() -> None:
-    """Let signals end what tests start, also where the tests themselves run in the background or by nohup."""
+    """Let signals end what tests start, and have its modules compiled once."""
+    _heed_signals()
+    _keep_bytecode()
+
+
+def _heed_signals() -> None:
+    """Also where the tests themselves run in the background or by nohup."""
     usual = {signal.SIGINT: signal.default_int_handler, signal.SIGHUP: signal.SIG_DFL}
     for number, handler in usual.items():
         if signal.getsignal(number) is signal.SIG_IGN:
             signal.signal(number, handler)
+
+
+def _keep_bytecode() -> None:
+    """Keep what is compiled in the folder of pytest's cache, where the environment wants none beside sources.
+
+    Hundreds of processes would compile what they import each time: the larger part of their start.
+    """
+    if os.environ.pop("PYTHONDONTWRITEBYTECODE", "") and sys.pycache_prefix is None:
+        os.environ["PYTHONPYCACHEPREFIX"] = sys.pycache_prefix = str(ROOT / ".pytest_cache" / "bytecode")
+        sys.dont_write_bytecode = False
 
 
 def pytest_make_parametrize_id(val: object) -> str | None:

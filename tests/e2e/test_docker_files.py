@@ -45,7 +45,7 @@ def test_dependencies_come_before_the_code_and_nobody_is_root():
 
 
 def test_the_same_steps_in_a_clean_folder(tmp_path):
-    """The last RUN, by the same shell; the code is copied after it."""
+    """The RUN that installs, by the same shell; the code is copied after it, and compiled."""
     uv = ROOT / ".uv" / "bin" / "uv"
     if not uv.exists():
         pytest.skip("uv is not in .uv (make env)")
@@ -53,15 +53,15 @@ def test_the_same_steps_in_a_clean_folder(tmp_path):
         for name in copy.split()[:-1]:
             shutil.copy(ROOT / name, tmp_path)
     (extras,) = [each.partition("=")[2] for each in instructions("ARG")]
-    steps = (
-        instructions("RUN")[-1].replace("/usr/local/bin/python", sys.executable).replace("--no-cache ", "")
-    )
+    *_, install, compiling = instructions("RUN")
+    steps = install.replace("/usr/local/bin/python", sys.executable).replace("--no-cache ", "")
     path = f"{uv.parent}{os.pathsep}{os.environ['PATH']}"
     environment = {**os.environ, "PATH": path, "EXTRAS": extras}
     done = subprocess.run(["sh", "-c", steps], cwd=tmp_path, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     for copy in instructions("COPY")[1:]:
         shutil.copytree(ROOT / copy.split()[0], tmp_path / copy.split()[0], dirs_exist_ok=True)
+    subprocess.run(["sh", "-c", compiling], cwd=tmp_path, check=True)
     code = (
         "import flows.index_dandisets, flows.index_part, prefect_redis.messaging, prefect_dask, shadowzarr\n"
         "print(shadowzarr.__file__)"
@@ -109,9 +109,9 @@ def known_names(model, prefix: str = "prefect_"):
 
 @pytest.mark.parametrize("command", ["worker", "server"])
 def test_options_of_commands_are_those_that_prefect_has(command):
-    done = subprocess.run(
-        [sys.executable, "-m", "prefect", command, "start", "--help"], capture_output=True, text=True
-    )
+    from prefect.testing.cli import CycloptsCliRunner
+
+    printed = CycloptsCliRunner().invoke([command, "start", "--help"]).stdout
     given = {word for word in COMPOSE["services"][command]["command"] if word.startswith("--")}
     assert given
-    assert [option for option in given if option not in done.stdout] == []
+    assert [option for option in given if option not in printed] == []
