@@ -98,7 +98,7 @@ def open_source_file(location: str, found: Source | None = None) -> Iterator[Sou
 
 
 def _described(url: str) -> Source:
-    """Size and ETag of a remote file. Its URL may be a signed one: nothing that verification writes has it."""
+    """Size and ETag of a remote file. Its URL may be a signed one, which is written nowhere."""
     return replace(describe(url, url=without_query(url)), url=url)
 
 
