@@ -76,7 +76,7 @@ def test_what_cannot_be_asked_for_is_refused_with_its_place(config, tmp_path, ca
         (f"materialize={{form: nwb-zarr, folder: {tmp_path}/out/stores}}", "outside of output"),
         ("materialize={form: hdf5, folder: x}", "expected 'nwb-zarr' or 'nwb-hdf5'"),
         ("url_for={/data: ftp://host}", "found 'ftp://host', expected an http"),
-        ("url_for={/data: 'https://me:hidden@host/x?sig=hidden'}", "found 'https://host/x', expected an http"),
+        ("url_for={/data: 'https://me:hidden@host/x?sig=hidden'}", "found 'https://host/x', expected"),
         ("url_for={/data: 'http://a', /data/: 'http://b'}", "each folder of url_for once"),
         ("recordings.0.name=a.nwb/b", "without .nwb"),
         (f"{place}.source_data={{file_path: 'https://me:hidden@host/x?sig=hidden'}}", "not a URL"),
