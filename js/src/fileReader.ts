@@ -73,9 +73,9 @@ export class FileReader {
     try {
       for (;;) {
         signal?.throwIfAborted();
-        const address = this.#address(url);
+        const { address, takes } = await this.#destination(url, source, signal);
         try {
-          return await this.#once(url, address, range, source, signal, look);
+          return await this.#once(url, address, takes, range, source, signal, look);
         } catch (error) {
           if (address !== url) this.#addresses.delete(url);
           if (error instanceof AccessDeniedError && address !== url && !isRefreshed) {
@@ -93,19 +93,18 @@ export class FileReader {
   async #once(
     url: string,
     address: string,
+    takes: boolean | Asking,
     range: FileRange | undefined,
     source: Source | undefined,
     signal: AbortSignal | undefined,
     look: Look | undefined,
   ): Promise<Uint8Array> {
-    const etag = isStrong(source?.etag) ? source?.etag : undefined;
-    const takes = etag !== undefined && (await this.#takesIfMatch(address, signal));
     const asking = typeof takes === "object" ? takes : undefined;
     let wasMatched = takes !== false;
     let answer: Answer;
     try {
       const came = () => asking?.found(true);
-      answer = await this.#request(url, address, range, wasMatched ? etag : undefined, { signal, look, came });
+      answer = await this.#request(url, address, range, wasMatched ? source?.etag : undefined, { signal, look, came });
     } catch (error) {
       if (error instanceof PastTheEndError && source !== undefined && error.total !== undefined) {
         checkIdentity(url, source, { total: error.total, etag: null }, true);
@@ -158,11 +157,21 @@ export class FileReader {
     }
   }
 
-  /** In a page the header needs a preflight of other servers. */
-  async #takesIfMatch(address: string, signal: AbortSignal | undefined): Promise<boolean | Asking> {
-    const { origin } = new URL(address);
-    const isOwn = globalThis.location === undefined || globalThis.location.origin === origin;
-    return isOwn || (await this.#preflights.of(origin, signal));
+  /** Where a file is read, and whether with If-Match, which in a page needs a preflight of other servers. */
+  async #destination(
+    url: string,
+    source: Source | undefined,
+    signal: AbortSignal | undefined,
+  ): Promise<{ address: string; takes: boolean | Asking }> {
+    for (;;) {
+      const address = this.#address(url);
+      const { origin } = new URL(address);
+      const isOwn = globalThis.location === undefined || globalThis.location.origin === origin;
+      if (!isStrong(source?.etag) || isOwn) return { address, takes: isStrong(source?.etag) };
+      const takes = await this.#preflights.of(origin, signal);
+      // The request that found it out may have been led elsewhere, where to go is then known.
+      if (typeof takes === "object" || this.#address(url) === address) return { address, takes };
+    }
   }
 
   #address(url: string): string {

@@ -242,6 +242,24 @@ test("in a page, one request finds out for all whether a preflight passes", asyn
   });
 });
 
+test("in a page, reads that waited go to where the first was led", async () => {
+  const asked: string[] = [];
+  const leading: typeof fetch = async (input, init) => {
+    const url = new URL(input as string);
+    const isMatched = new Headers(init?.headers).has("If-Match");
+    asked.push(`${url.pathname} ${isMatched}`);
+    const answer = await pageFetch(url.hostname === "localhost", true)(input, init);
+    if (url.hostname === "localhost") return answer;
+    const target = { redirected: { value: true }, url: { value: root.replace("127.0.0.1", "localhost") + "/target" } };
+    return Object.defineProperties(answer, target);
+  };
+  await inPage(async () => {
+    const own = reader({ fetch: leading });
+    await Promise.all(Array.from({ length: 4 }, (_, i) => read(i, 4, SOURCE, own)));
+  });
+  assert.deepEqual(asked, ["/file true", "/file false", "/target true", "/target true", "/target true"]);
+});
+
 test("in a page, a read that is given up while it finds out lets another do so", async () => {
   await inPage(async () => {
     const control = new AbortController();
