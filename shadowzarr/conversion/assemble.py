@@ -22,6 +22,7 @@ from ..errors import (
     SourceNotFoundError,
     UsageError,
 )
+from ..formats.tiff.reasons import hearing_tifffile
 from .interfaces import check_interface, interface_modules
 from .request import Interface, Recording
 from .sources import check_sources
@@ -136,8 +137,24 @@ def _opened(key: str, request: Interface) -> Any:
     with explained(f"{key}: {request.name} cannot be imported"):
         kind = getattr(import_module(interface_modules()[request.name]), request.name)
     _check_arguments(key, kind, request.source_data)
-    with explained(f"{key}: {request.name} cannot read it"):
+    with explained(f"{key}: {request.name} cannot read it"), _hearing_of_lost_pages(key):
         return kind(**request.source_data)
+
+
+@contextmanager
+def _hearing_of_lost_pages(key: str) -> Iterator[None]:
+    """Refuse a TIFF file whose later pages lie behind its end: tifffile logs that, and gives those before.
+
+    Raises
+    ------
+    DamagedSourceError
+        With what was logged.
+    """
+    with hearing_tifffile() as heard:
+        yield
+    lost = next((each for each in heard if "invalid page offset" in each), None)
+    if lost is not None:
+        raise DamagedSourceError(f"{key}: a file is truncated or damaged, pages are missing: {lost}")
 
 
 def _check_arguments(key: str, kind: Any, given: Mapping[str, Any]) -> None:

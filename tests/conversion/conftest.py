@@ -35,6 +35,7 @@ def write_recordings(folder: Path) -> Path:
     write_spikeglx_probe(folder / "damaged_g0" / "damaged_g0_t0.imec0.ap", samples=SAMPLES)
     (folder / "damaged_g0" / "damaged_g0_t0.imec0.ap.meta").write_bytes(b"\0\xff" * 200)
     (folder / "text.tif").write_text("this is no image")
+    (folder / "short.tif").write_bytes((folder / "stack.tif").read_bytes()[:100_000])
     return folder
 
 

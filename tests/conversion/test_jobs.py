@@ -219,6 +219,10 @@ WRONG = {
         DamagedSourceError,
         {"name": TIFF, "source_data": {"file_paths": ["text.tif"], "sampling_frequency": 30.0}},
     ),
+    "ap: a file is truncated or damaged, pages are missing: .*invalid page offset": (
+        DamagedSourceError,
+        {"name": TIFF, "source_data": {"file_paths": ["short.tif"], "sampling_frequency": 30.0}},
+    ),
     "session_start_time": (UsageError, {"metadata": "NWBFile: {session_start_time: 3}"}),
     "metadata .*metadata.yaml: ": (UsageError, {"metadata": "NWBFile: [unclosed"}),
     "is not a valid yaml": (UsageError, {"suffix": ".txt"}),
