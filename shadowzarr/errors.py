@@ -60,9 +60,12 @@ class ShadowzarrError(Exception):
     ----------
     transient : bool
         Whether the same call may succeed later without anything being changed.
+    retries : int
+        How often requests had been tried again when a piece of work, whose requests are counted, ended so.
     """
 
     transient: bool = False
+    retries: int = 0
 
 
 class UsageError(ShadowzarrError, ValueError):

@@ -141,7 +141,7 @@ def _tiles(summary: RunSummary) -> list[Tile]:
         Tile("Unchanged", format_count(unchanged), "done by an earlier run" if unchanged else ""),
         Tile("Passed over", format_count(passed_over), "reasons below" if passed_over else ""),
         Tile("Failed", format_count(failed), _waiting_note(summary), "bad" if failed else ""),
-        *_byte_tiles(done),
+        *_byte_tiles(done, retries=_retries(summary)),
         _verification_tile(done),
         _time_tile(summary),
     ]
@@ -156,12 +156,15 @@ def _waiting_note(summary: RunSummary) -> str:
     return f"{summary.not_started:,} not started" if summary.not_started else ""
 
 
-def _byte_tiles(done: Sequence[IndexRecord]) -> list[Tile]:
+def _retries(summary: RunSummary) -> int:
+    return round(sum(record.statistics.get("retries", 0) for record in summary.records))
+
+
+def _byte_tiles(done: Sequence[IndexRecord], *, retries: int) -> list[Tile]:
     size = sum(record.size for record in done)
     references = sum(record.references_bytes for record in done)
     read = sum(record.statistics.get("bytes_read", 0) for record in done)
     share = f"{format_share(references, size)} of the files" if size else ""
-    retries = round(sum(record.statistics.get("retries", 0) for record in done))
     notes = [f"{format_bytes(read)} read to index them"] if read else []
     notes += [f"{format_count(retries, 'request')} tried again"] if retries else []
     return [

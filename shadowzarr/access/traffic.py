@@ -12,6 +12,8 @@ import threading
 from collections.abc import Iterator
 from contextvars import ContextVar
 
+from ..errors import ShadowzarrError
+
 
 class Traffic:
     """Requests made and bytes received so far.
@@ -69,7 +71,10 @@ def current() -> Traffic:
 
 @contextlib.contextmanager
 def counted() -> Iterator[Traffic]:
-    """Count the requests made inside; within another such block, that one's count goes on."""
+    """Count the requests made inside; within another such block, that one's count goes on.
+
+    An error of the library that leaves the outermost block tells its `retries`.
+    """
     around = _TRAFFIC.get()
     if around is not _UNHEARD:
         yield around
@@ -78,5 +83,8 @@ def counted() -> Iterator[Traffic]:
     token = _TRAFFIC.set(traffic)
     try:
         yield traffic
+    except ShadowzarrError as error:
+        error.retries = traffic.retries
+        raise
     finally:
         _TRAFFIC.reset(token)

@@ -15,6 +15,7 @@ from typing import Any
 import orjson
 
 from ..access.range_reader import limit_requests
+from ..access.traffic import counted
 from ..errors import SourceChangedError
 from ..formats.dispatch import generate_references
 from ..formats.progress import GenerationEvent
@@ -48,18 +49,19 @@ def index_asset(job: IndexJob, *, progress: Callable[[IndexNews], None] | None =
         if known is not None:
             return IndexResult(known.counts, known.skipped, repointed_from=known.asset_id)
     reporter = _Reporter(progress)
-    rfs = generate_references(
-        job.url,
-        likely=job.likely,
-        local_file=job.local or None,
-        defaults={
-            "chunk_index_threshold": job.options.chunk_index_threshold,
-            "contiguous_chunk_bytes": job.options.contiguous_chunk_bytes,
-            "on_unsupported": job.options.on_unsupported,
-            "inline_limit": job.options.inline_limit,
-        },
-        progress=reporter,
-    )
+    with counted():  # finding out what the file is, too
+        rfs = generate_references(
+            job.url,
+            likely=job.likely,
+            local_file=job.local or None,
+            defaults={
+                "chunk_index_threshold": job.options.chunk_index_threshold,
+                "contiguous_chunk_bytes": job.options.contiguous_chunk_bytes,
+                "on_unsupported": job.options.on_unsupported,
+                "inline_limit": job.options.inline_limit,
+            },
+            progress=reporter,
+        )
     _check_source(rfs, job)
     write_rfs(rfs, job.staged)
     skipped = [SkippedObject(**entry) for entry in rfs.get("skipped", [])]

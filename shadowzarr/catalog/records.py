@@ -109,6 +109,8 @@ class VerificationSummary:
         All of them.
     left_out : int
         Objects left out by name, which were not compared.
+    retries : int
+        Requests that were tried again.
     """
 
     mode: str
@@ -119,6 +121,7 @@ class VerificationSummary:
     differences: list[str] = field(default_factory=list)
     difference_count: int = 0
     left_out: int = 0
+    retries: int = 0
 
 
 @dataclass(frozen=True)
@@ -137,6 +140,8 @@ class ErrorSummary:
         Whether trying again later, with nothing changed, may help.
     permanent : bool
         Whether the same file gives it again, so that later runs pass it over for a while.
+    retries : int
+        Requests that were tried again before, in the stage that failed.
     """
 
     stage: str
@@ -144,6 +149,7 @@ class ErrorSummary:
     message: str
     transient: bool = False
     permanent: bool = False
+    retries: int = 0
 
 
 @dataclass(frozen=True)
@@ -180,7 +186,8 @@ class IndexRecord:
     error : ErrorSummary, optional
         Only when it failed.
     statistics : dict of str to number
-        Cost of generating: ``requests``, ``bytes_read``, ``retries`` and the like, as generation reports it.
+        Cost of generating: ``requests``, ``bytes_read`` and the like, as generation reports it; ``retries``
+        of all stages, also of an asset that failed.
     stages : list of StageTime
     libraries : dict of str to str
         Versions of the libraries that decide the outcome.

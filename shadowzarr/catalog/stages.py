@@ -180,6 +180,12 @@ class AssetResults:
     published: Done[Published] | None = None
 
     @property
+    def retries(self) -> int:
+        """Requests that the stages which ended tried again."""
+        indexed = 0 if self.indexed is None else int(self.indexed.value.statistics.get("retries", 0))
+        return indexed + (0 if self.verified is None else self.verified.value.retries)
+
+    @property
     def times(self) -> list[StageTime]:
         """Times of the stages that ended."""
         ended = (self.indexed, self.verified, self.published)
@@ -299,7 +305,7 @@ def success_record(work: AssetWork, results: AssetResults) -> IndexRecord:
         details=_Details(
             counts=found.counts,
             skipped=found.skipped,
-            statistics=found.statistics,
+            statistics=_with_retries(found.statistics, results.retries),
             repointed_from=found.repointed_from,
             verification=verified.value if verified is not None else None,
             published=published.value,
@@ -314,7 +320,8 @@ def failure_record(
     verification: VerificationSummary | None = None,
 ) -> IndexRecord:
     """Put together what is known of an asset that failed; ``verification`` when that is why."""
-    details = _Details(error=failure, verification=verification)
+    retries = results.retries + failure.retries + (0 if verification is None else verification.retries)
+    details = _Details(error=failure, verification=verification, statistics=_with_retries({}, retries))
     record = _record(work, results, outcome="failed", details=details)
     return replace(record, stages=[*record.stages, StageTime("record", utc_now(), 0.0)])
 
@@ -327,13 +334,18 @@ def error_summary(stage: str, error: BaseException) -> ErrorSummary:
         message = f"there is not enough memory to read it ({message})"
     elif not isinstance(error, ShadowzarrError):
         message = f"unexpected {type(error).__name__}: {message}"
-    return ErrorSummary(stage, type(error).__name__, message, transient, is_permanent(error))
+    retries = error.retries if isinstance(error, ShadowzarrError) else 0
+    return ErrorSummary(stage, type(error).__name__, message, transient, is_permanent(error), retries)
 
 
 def verification_of(error: BaseException) -> VerificationSummary | None:
     """Return what a verification found that ended in an error."""
     found = error.summary if isinstance(error, ReferencesDifferError) else None
     return found if isinstance(found, VerificationSummary) else None
+
+
+def _with_retries(statistics: dict[str, float], retries: int) -> dict[str, float]:
+    return statistics | {"retries": retries} if retries else statistics
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,10 @@ Runs in a child process; the comparison is that of `shadowzarr.verify`.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ..access.range_reader import limit_requests
+from ..access.traffic import counted
 from ..errors import ReferencesDifferError
 from ..verify import VerificationReport, verify_rfs
 from .jobs import VerifyJob
@@ -28,8 +31,9 @@ def verify_asset(job: VerifyJob) -> VerificationSummary:
     limit_requests(job.requests)
     if job.options.mode == "none":
         return VerificationSummary(mode="none")
-    report = verify_rfs(job.staged, job.local or job.url, mode=job.options.mode, seed=job.options.seed)
-    summary = summarise(report)
+    with counted() as traffic:
+        report = verify_rfs(job.staged, job.local or job.url, mode=job.options.mode, seed=job.options.seed)
+    summary = replace(summarise(report), retries=traffic.retries)
     if not summary.equal:
         raise ReferencesDifferError(summary)
     return summary
