@@ -10,6 +10,7 @@ from types import SimpleNamespace
 import h5py
 import numpy as np
 import pytest
+from site_by_hand import page_of
 
 from flows.prefect_settings import prepare
 from shadowzarr.testing import Archive, ArchiveServer
@@ -81,6 +82,15 @@ def write_config(tmp_path, archive):
         return path
 
     return write
+
+
+@pytest.fixture
+def built(tmp_path, monkeypatch):
+    """A page that is built, in place of the real one."""
+    page = page_of(tmp_path / "built")
+    for module in ("shadowzarr.catalog.site.built_page", "shadowzarr.catalog.site.write_site"):
+        monkeypatch.setattr(f"{module}.built_page", lambda: page)
+    return page
 
 
 @pytest.fixture

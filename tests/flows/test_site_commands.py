@@ -8,7 +8,7 @@ import urllib.request
 from pathlib import Path
 
 import pytest
-from site_by_hand import asset, page_of, publish_assets
+from site_by_hand import asset, publish_assets
 
 from flows import site_after
 from flows.__main__ import main
@@ -19,15 +19,6 @@ from shadowzarr.catalog.layout import layout_at
 from shadowzarr.catalog.lock import output_lock
 
 ROOT = Path(__file__).resolve().parents[2]
-
-
-@pytest.fixture
-def built(tmp_path, monkeypatch):
-    """A page that is built, in place of the real one."""
-    page = page_of(tmp_path / "built")
-    for module in ("shadowzarr.catalog.site.built_page", "shadowzarr.catalog.site.write_site"):
-        monkeypatch.setattr(f"{module}.built_page", lambda: page)
-    return page
 
 
 @pytest.fixture

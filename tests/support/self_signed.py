@@ -5,15 +5,13 @@ import ipaddress
 import ssl
 from pathlib import Path
 
-import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
 
 
 def self_signed(folder: Path) -> ssl.SSLContext:
     """What a server of 127.0.0.1 needs to speak https; its certificate and key are written to a folder."""
-    x509 = pytest.importorskip("cryptography.x509")
-    from cryptography.hazmat.primitives import hashes, serialization
-    from cryptography.hazmat.primitives.asymmetric import ec
-
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "127.0.0.1")])
     today = datetime.datetime.now(datetime.UTC)
