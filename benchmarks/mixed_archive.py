@@ -14,7 +14,7 @@ import random
 import sys
 import tempfile
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -78,7 +78,7 @@ class MixedArchive:
         return chosen
 
 
-def build(folder: Path, assets: int, *, bad: int) -> MixedArchive:
+def build(folder: Path, assets: int, *, bad: int, dandisets: Sequence[str] = DANDISETS) -> MixedArchive:
     """Write files and put them into an archive.
 
     Parameters
@@ -89,9 +89,11 @@ def build(folder: Path, assets: int, *, bad: int) -> MixedArchive:
         All assets, good and bad, divided over the dandisets.
     bad : int
         Assets that are bad, in each way about as many.
+    dandisets : sequence of str, optional
+        Names of the dandisets.
     """
     archive = Archive()
-    for dandiset in DANDISETS:
+    for dandiset in dandisets:
         archive.add_dandiset(dandiset)
     made = MixedArchive(ArchiveServer(archive))
     kinds = list(EXPECTED)
@@ -99,7 +101,7 @@ def build(folder: Path, assets: int, *, bad: int) -> MixedArchive:
     kind_at = {place: kinds[number % len(kinds)] for number, place in enumerate(places)}
     for number in range(assets):
         kind = kind_at.get(number)
-        dandiset = DANDISETS[number % len(DANDISETS)]
+        dandiset = dandisets[number % len(dandisets)]
         path = f"sub-{number // 30:03d}/{kind or 'good'}-{number:04d}.nwb"
         file = write_file(folder / f"{number:04d}.nwb", seed=number)
         if kind in DAMAGED:
@@ -151,11 +153,13 @@ def wrong_causes(made: MixedArchive, output: Path) -> list[str]:
     return wrong
 
 
-def config_text(api_url: str, output: Path, *, concurrency: int = 2) -> str:
-    """The configuration of a run over all three dandisets."""
-    dandisets = ", ".join(f"'{dandiset}'" for dandiset in DANDISETS)
+def config_text(
+    api_url: str, output: Path, *, concurrency: int = 2, dandisets: Sequence[str] = DANDISETS
+) -> str:
+    """The configuration of a run over all dandisets."""
+    names = ", ".join(f"'{dandiset}'" for dandiset in dandisets)
     return (
-        f"flow: index_dandisets\narchive: {api_url}\ndandisets: [{dandisets}]\noutput: {output}\n"
+        f"flow: index_dandisets\narchive: {api_url}\ndandisets: [{names}]\noutput: {output}\n"
         f"run: {{concurrency: {concurrency}, retries: 1, timeout: 120}}\n"
     )
 
