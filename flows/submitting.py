@@ -127,7 +127,8 @@ def _dask(cluster: str | None, at_once: int) -> Any:
     options = {
         "n_workers": at_once,
         "threads_per_worker": 1,
-        "dashboard_address": None,
+        "dashboard_address": ":0",  # any port: another cluster of this machine may have the usual one
+        "scheduler_kwargs": {"dashboard": False},
         "memory_limit": 0,
     }
     return runner(cluster_kwargs=options)

@@ -29,8 +29,9 @@ def cluster():
     pytest.importorskip("prefect_dask", reason="prefect-dask is not installed")
     from distributed import LocalCluster
 
-    options = {"dashboard_address": None, "memory_limit": 0}
-    with LocalCluster(n_workers=2, threads_per_worker=1, **options) as cluster:
+    from flows.submitting import _dask
+
+    with LocalCluster(**_dask(None, 2).cluster_kwargs) as cluster:
         yield [*DASK, f"run.cluster={cluster.scheduler_address}"]
 
 
@@ -110,6 +111,7 @@ def test_a_cluster_of_this_machine_has_a_worker_for_each_process():
 
     options = _dask(None, 3).cluster_kwargs
     assert (options["n_workers"], options["threads_per_worker"]) == (3, 1)
+    assert options["dashboard_address"] == ":0"  # the usual port is another cluster's, perhaps
 
 
 def test_a_cluster_needs_a_runner(write_config):
@@ -124,7 +126,7 @@ def test_so_many_tasks_at_once_and_the_rest_in_order():
 
     begun, ended = [], []
     submit = Bounded(lambda task, arguments, tell: begun.append((arguments, tell)), 2)
-    for number in range(5):
+    for number in range(12):
         submit("task", (number,), lambda future, number=number: ended.append((number, future)))
     assert [arguments for arguments, _ in begun] == [(0,), (1,)]
     begun[1][1]("b")
