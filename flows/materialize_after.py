@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from shadowzarr.catalog.child_pool import ChildPool
 from shadowzarr.catalog.index_run import RunLog
+from shadowzarr.catalog.layout import OutputLayout
 from shadowzarr.catalog.materialize_job import PRELOAD
 from shadowzarr.catalog.materialize_plan import MaterializePlan, MaterializeRules, plan_materialize
 from shadowzarr.catalog.materialize_record import MaterializeRecord, MaterializeSummary
@@ -89,7 +90,9 @@ def write_stores(config: IndexDandisetsConfig, log: RunLog) -> StoresReport | No
     target = section.target
     report = StoresReport(target.title, MaterializeSummary(MaterializePlan()))
     try:
-        plan = plan_materialize(config.request.public, target, _rules(section, log), section.options)
+        plan = plan_materialize(
+            config.request.public, target, _rules(config.request.public, section, log), section.options
+        )
         report = StoresReport(target.title, MaterializeSummary(plan))
         if plan.work:
             report = StoresReport(target.title, _materialize(config, section, plan))
@@ -112,9 +115,17 @@ def _materialize(
         )
 
 
-def _rules(section: MaterializeSection, log: RunLog) -> MaterializeRules:
-    versions = tuple((each.dandiset, each.version) for each in log.versions)
-    return MaterializeRules(versions=versions, include=tuple(section.include), exclude=tuple(section.exclude))
+def _rules(public: OutputLayout, section: MaterializeSection, log: RunLog) -> MaterializeRules:
+    return MaterializeRules(
+        versions=tuple((each.dandiset, each.version) for each in log.versions),
+        include=tuple(section.include),
+        exclude=tuple(section.exclude),
+        gone=frozenset(
+            public.relative(public.version_folder(each.dandiset, each.version) / each.path)
+            for each in log.plan.kept
+            if not each.private
+        ),
+    )
 
 
 def _tell_failure(record: MaterializeRecord) -> None:

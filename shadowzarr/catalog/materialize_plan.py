@@ -73,6 +73,9 @@ class MaterializeRules:
         Whether embargoed assets are wanted; the destination is to be private then.
     versions : tuple of tuple of str, optional
         Pairs of a dandiset (or name) and a version, outside of which nothing is wanted; None for all.
+    gone : frozenset of str
+        Places, relative to the output, of assets that are known to have left their version: their
+        references may stay, and lead nowhere.
     """
 
     dandisets: tuple[str, ...] = ()
@@ -80,6 +83,7 @@ class MaterializeRules:
     exclude: tuple[str, ...] = ()
     embargoed: bool = False
     versions: tuple[tuple[str, str], ...] | None = None
+    gone: frozenset[str] = frozenset()
 
     def takes_version(self, dandiset: str, version: str) -> bool:
         """Whether assets of a version can be wanted."""
@@ -217,8 +221,9 @@ def plan_materialize(
 def _chosen(source: OutputLayout, rules: MaterializeRules) -> Iterator[tuple[PurePath, ListedRecord]]:
     listing = source.list_all()
     for place, records in sorted(listing.records.items()):
-        _, dandiset, version, *path = source.relative(place).split("/")
-        if not rules.takes_version(dandiset, version):
+        name = source.relative(place)
+        _, dandiset, version, *path = name.split("/")
+        if name in rules.gone or not rules.takes_version(dandiset, version):
             continue
         if not is_shortened(path[-1]) and not _is_wanted("/".join(path), rules):
             continue

@@ -56,6 +56,14 @@ def test_stores_are_written_once_and_one_that_fails_costs_no_other(index, tmp_pa
     assert {path: path.stat().st_mtime_ns for path in stores.rglob("*") if path.is_file()} == before
 
 
+def test_an_asset_that_left_its_version_gets_no_store(index, archive, tmp_path, capsys):
+    config = index(f"materialize: {{folder: {tmp_path}/zarr}}\n")
+    archive.archive.remove_asset("000001", "sub-2/2.nwb")
+    assert main(["run", str(config), "--set", TWO]) == 0
+    assert "Zarr stores: 1 materialized, 0 unchanged" in capsys.readouterr().err
+    assert not (tmp_path / "zarr/dandisets/000001/draft/sub-2").exists()
+
+
 def test_stores_in_a_bucket_and_none_of_what_is_not_public(
     write_config, archive, write_file, object_store, tmp_path, capsys, monkeypatch
 ):
