@@ -63,6 +63,10 @@ def _age(when: datetime | None, allowed: timedelta, what: str, none: str) -> tup
 def _reasons(client: SyncPrefectClient, deployment: DeploymentResponse) -> Iterator[str]:
     """Say what may be why a deployment does not run."""
     latest = _latest(client, deployment, FlowRunSort.EXPECTED_START_TIME_DESC, *_BEGUN)
+    going_on = _latest(client, deployment, FlowRunSort.EXPECTED_START_TIME_DESC, StateType.RUNNING)
+    if going_on is not None and latest is not None and going_on.id != latest.id:
+        since = "" if going_on.start_time is None else f" since {going_on.start_time:%Y-%m-%d %H:%M} UTC"
+        yield f"the run {going_on.name} is Running{since}"  # for which later ones are cancelled
     if latest is not None and latest.state is not None and not latest.state.is_completed():
         message = f": {latest.state.message}" if latest.state.message else ""
         yield f"the latest run, {latest.name}, is {latest.state.name}{message}"

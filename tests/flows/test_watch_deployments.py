@@ -56,6 +56,27 @@ def test_what_has_not_run_in_time_is_told(deployments, prefect_server, tmp_path,
     ]
 
 
+def test_the_run_that_later_ones_are_cancelled_for_is_named(deployments, prefect_server, monkeypatch):
+    from prefect.client.orchestration import get_client
+    from prefect.states import Cancelled, Running
+
+    from flows.last_runs import last_run
+    from flows.watch_config import DeploymentSection
+
+    monkeypatch.setenv("PREFECT_API_URL", prefect_server)
+    with get_client(sync_client=True) as client:
+        deployment = client.read_deployment_by_name("watched/bad")
+        for name, state in {"hangs": Running(), "next": Cancelled(message="limit reached")}.items():
+            run = client.create_flow_run_from_deployment(deployment.id, name=name)
+            client.set_flow_run_state(run.id, state, force=True)
+        began = next(each for each in client.read_flow_runs() if each.name == "hangs").start_time
+        text = last_run(client, DeploymentSection(name="watched/bad", within_hours=1.0)).text
+    assert text.startswith(
+        f"completed no run; the run hangs is Running since {began:%Y-%m-%d %H:%M} UTC; "
+        "the latest run, next, is Cancelled: limit reached; "
+    )
+
+
 def test_a_run_too_long_ago(deployments, prefect_server, tmp_path):
     from flows.watch_deployments import watch_deployments
 
