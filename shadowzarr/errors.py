@@ -281,11 +281,13 @@ class ReferencesDifferError(ShadowzarrError, ValueError):
         What was compared and found.
     """
 
+    advice = "they are not published. This is a fault of shadowzarr: please report it with the asset's URL"
+    """How the message ends, which is untrue of references that were published before."""
+
     def __init__(self, summary: Comparison) -> None:
         first = f": {summary.differences[0]}" if summary.differences else ""
         super().__init__(
-            f"the references differ from the file in {summary.difference_count} places{first}; "
-            "they are not published. This is a fault of shadowzarr: please report it with the asset's URL"
+            f"the references differ from the file in {summary.difference_count} places{first}; {self.advice}"
         )
         self.summary = summary
 

@@ -199,7 +199,8 @@ def failed_check(
     record = record or _readable(output)
     if not _is_there(output):
         return _check(output, record, "unchecked", "it was made anew while it was checked")
-    return _check(output, record, _verdict(error), error_summary("verify", error).message)
+    reason = error_summary("verify", error).message.removesuffix(f"; {ReferencesDifferError.advice}")
+    return _check(output, record, _verdict(error), reason)
 
 
 def write_checks(summary: ChecksSummary, layout: OutputLayout, *, private: bool, started: str) -> PurePath:

@@ -78,6 +78,7 @@ def test_what_is_wrong_is_told_by_its_kind(indexed, archive, write_file, tmp_pat
         "7": "stale",
     }
     assert "seed" in found["4"].reason
+    assert not [each.reason for each in found.values() if "not published" in each.reason]
     assert "not there" in found["5"].reason
     assert all("X-Amz" not in each.reason for each in found.values())
     (record,) = layout.folder.glob("**/0.nwb.*.record.json")
