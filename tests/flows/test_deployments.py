@@ -1,5 +1,6 @@
 """The deployments of ``configs/prefect.yaml`` at a served API, run by Prefect's own worker."""
 
+import importlib.util
 import json
 import os
 import subprocess
@@ -16,6 +17,7 @@ from flows.load_config import load_config
 from flows.models import FLOWS
 from shadowzarr.catalog.index_run import index_dandisets as index_without_prefect
 from shadowzarr.errors import ConfigError
+from shadowzarr.testing.sample_recordings import METADATA, write_tiff_stack
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
 
@@ -66,25 +68,27 @@ def test_every_flow_is_deployed_and_no_run_doubled():
 def test_each_deployment_runs_on_a_worker(prefect_server, prefect, write_config, archive, tmp_path):
     make_pool()
     prefect("deploy", "--all", "--prefect-file", str(FILE))
-    only_good = ["dandisets.0.exclude=bad/*"]
+    only_good = ["dandisets.0.exclude=bad/*", "run.concurrency=1"]
     index_without_prefect(load_config(write_config(), changes=only_good).request)
     configs = write_configs(write_config, archive.api_url, tmp_path)
-    run_on_worker(
-        prefect,
-        {
-            "index-dandisets/nightly": {"config": configs["index_dandisets"], "changes": only_good},
-            "backfill/hourly": {"config": configs["backfill"]},
-            "verify-outputs/weekly": {"config": configs["verify_outputs"]},
-            "refresh-icechunk/nightly": {"config": configs["refresh_icechunk"]},
-            "materialize-assets/nightly": {"config": configs["materialize_assets"]},
-            "watch-deployments/hourly": {"config": configs["watch_deployments"]},
-        },
-    )
+    wanted = {
+        "index-dandisets/nightly": {"config": configs["index_dandisets"], "changes": only_good},
+        "backfill/hourly": {"config": configs["backfill"]},
+        "verify-outputs/weekly": {"config": configs["verify_outputs"]},
+        "refresh-icechunk/nightly": {"config": configs["refresh_icechunk"]},
+        "materialize-assets/nightly": {"config": configs["materialize_assets"]},
+        "watch-deployments/hourly": {"config": configs["watch_deployments"]},
+    }
+    converts = importlib.util.find_spec("neuroconv") is not None
+    if converts:
+        wanted["convert-recordings/nightly"] = {"config": configs["convert_recordings"]}
+    run_on_worker(prefect, wanted)
     assert tree(tmp_path / "nightly") == tree(tmp_path / "out", but="verification.json")
     assert len(list((tmp_path / "backfilled").rglob("*.record.json"))) == 2
     assert json.loads((tmp_path / "out" / "verification.json").read_text())["counts"] == {"equal": 7}
     assert (tmp_path / "icechunk" / "000001").is_dir()
     assert json.loads((tmp_path / "zarr" / "materialized.json").read_text())["counts"]["materialized"] == 2
+    assert len(list((tmp_path / "nwb").rglob("*.nwb.shadowzarr"))) == converts
 
 
 def make_pool() -> None:
@@ -107,12 +111,25 @@ def write_configs(write_config, api_url: str, folder: Path) -> dict[str, Path]:
         f"icechunk: {{repository: {folder}/icechunk, versions: none}}\n",
         "materialize_assets": f"{common}references: {folder}/out\ndestination: {folder}/zarr\n"
         "include: ['sub-[12]/*']\nrun: {concurrency: 1}\n",
+        "convert_recordings": convert_text(folder),
         "watch_deployments": f"outputs: [{{folder: {folder}/out, within_hours: 1}}]\n",
     }
     for flow, text in texts.items():
         configs[flow] = folder / f"{flow}.yaml"
         configs[flow].write_text(f"flow: {flow}\n{text}")
     return configs
+
+
+def convert_text(folder: Path) -> str:
+    """Of a configuration that converts a small recording."""
+    write_tiff_stack(folder / "stack.tif", frames=150)
+    (folder / "metadata.yaml").write_text(METADATA)
+    source = f"{{file_paths: [{folder}/stack.tif], sampling_frequency: 30.0}}"
+    interface = f"{{interface: TiffImagingInterface, source_data: {source}}}"
+    return (
+        f"metadata: {folder}/metadata.yaml\noutput: {folder}/nwb\nrun: {{concurrency: 1, timeout: 300}}\n"
+        f"recordings: [{{name: a, interfaces: {{x: {interface}}}}}]\n"
+    )
 
 
 def run_on_worker(prefect, wanted: dict[str, dict]) -> None:
