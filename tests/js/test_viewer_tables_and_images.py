@@ -264,7 +264,7 @@ def test_a_codec_that_is_not_there_is_named(pages, page):
     text = pages.open(page, "other.nwb", FRAMES).says()
     assert "UnsupportedError" in text
     assert "imagecodecs_other" in text
-    assert "Read the file in Python" in text
+    assert "Read it in Python" in text
 
 
 def test_a_server_that_pages_may_not_read_from_is_told(pages, browser, tmp_path):
