@@ -134,6 +134,4 @@ def test_so_many_tasks_at_once_and_the_rest_in_order():
     for position in (0, 2, 3, 4):
         begun[position][1](position)
     assert [number for number, _ in ended] == [1, 0, 2, 3, 4]
-    assert [arguments for arguments, _ in begun] == [
-        (number,) for number in range(7)
-    ]  # five ended, two under way
+    assert [arguments for arguments, _ in begun] == [(number,) for number in range(7)]
