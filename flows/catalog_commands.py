@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from shadowzarr._optional import require_installed
 from shadowzarr.catalog.run_summary import EXIT_ALL_WELL, EXIT_FAILURE, EXIT_LEFT_OUT
-from shadowzarr.errors import ShadowzarrError, UsageError
+from shadowzarr.errors import InvalidReferencesError, ShadowzarrError, UsageError
 from shadowzarr.formatting import format_bytes, format_count
 
 if TYPE_CHECKING:
@@ -69,6 +69,11 @@ def _rebuild(layout: OutputLayout, *, is_private: bool) -> int:
 
     if not layout.store.is_there():
         raise UsageError(f"the output {layout.title} does not exist")
+    if not is_private and _is_of_private_output(layout):
+        raise UsageError(
+            f"the catalogue of {layout.title} is that of a private output, and would lose its embargoed assets; "
+            "it is made anew with --private"
+        )
     with layout.store.held():
         clear_staging(layout)
         try:
@@ -87,6 +92,16 @@ def _rebuild(layout: OutputLayout, *, is_private: bool) -> int:
         counts = ", ".join(f"{count:,} {table}" for table, count in update.published.counts.items())
         print(f"{counts.replace('_', ' ')}: {layout.location(update.published.folder)}")
     return EXIT_LEFT_OUT if update.problems or update.left_out else EXIT_ALL_WELL
+
+
+def _is_of_private_output(layout: OutputLayout) -> bool:
+    """Whether the catalogue that is there says so; one that cannot be read is made anew and says nothing."""
+    from shadowzarr.catalog.tables.published import read_published
+
+    try:
+        return read_published(layout).is_private
+    except (UsageError, InvalidReferencesError):
+        return False
 
 
 def _query(output: OutputLayout, sql: str | None, name: str | None, form: Form) -> int:

@@ -36,6 +36,15 @@ def test_a_run_leaves_a_catalogue_that_can_be_asked_and_made_anew(output, capsys
     assert printed.endswith("1 row\n")
 
 
+def test_the_catalogue_of_a_private_output_is_made_anew_as_such(output, capsys):
+    folder = str(output.folder)
+    assert main(["catalog", "rebuild", folder, "--private"]) == 0
+    before = (output.folder / "catalog" / "catalog.json").read_bytes()
+    assert main(["catalog", "rebuild", folder]) == 1
+    assert "it is made anew with --private" in capsys.readouterr().err
+    assert (output.folder / "catalog" / "catalog.json").read_bytes() == before
+
+
 @pytest.mark.parametrize("example", EXAMPLES["catalog query"])
 def test_examples_of_the_help_are_answered(example, output, capsys):
     arguments = shlex.split(example.replace("demo/output", str(output.folder)))
