@@ -71,7 +71,7 @@ def _rebuild(layout: OutputLayout, *, is_private: bool) -> int:
         raise UsageError(f"the output {layout.title} does not exist")
     if not is_private and _is_of_private_output(layout):
         raise UsageError(
-            f"the catalogue of {layout.title} is that of a private output, and would lose its embargoed assets; "
+            f"the catalogue of {layout.title} is of a private output, and would lose its embargoed assets; "
             "it is made anew with --private"
         )
     with layout.store.held():
