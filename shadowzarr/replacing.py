@@ -68,11 +68,12 @@ def replace_file(target: Path, data: bytes, *, renaming: Callable[[Path], object
         if renaming is not None:
             renaming(temporary)
         temporary.replace(target)
+    except BaseException:
+        # Never after the renaming: the name is then free, and may be the next writer's already.
+        temporary.unlink(missing_ok=True)
+        raise
     finally:
-        try:
-            temporary.unlink(missing_ok=True)
-        finally:
-            _let_go(descriptor)
+        _let_go(descriptor)
 
 
 def _open_temporary(target: Path) -> tuple[Path, int]:

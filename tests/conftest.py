@@ -69,6 +69,7 @@ def _no_garbage_collection_while_a_server_runs() -> Iterator[None]:
     def started(server: LoopbackServer) -> LoopbackServer:
         running.add(id(server))
         gc.collect()
+        gc.freeze()  # what is left need not be looked at again before the next server
         gc.disable()
         return start(server)
 

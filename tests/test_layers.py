@@ -104,6 +104,7 @@ MAY_IMPORT = {
     "neuroconv_bridge": {"builder", "virtual", "store", "formats"},
     # what NeuroConv assembles, written, judged and published as the catalogue does with references
     "conversion": {
+        "formats",  # what tifffile says of pages that are lost
         "neuroconv_bridge",
         "nwb",
         "catalog",

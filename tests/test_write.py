@@ -398,14 +398,14 @@ class TestWhatAFailureLeaves:
         assert list(tmp_path.iterdir()) == []
 
     def test_an_interrupt_after_the_new_ones_are_in_place_takes_nothing_away(self, tmp_path, monkeypatch):
-        unlink = Path.unlink
+        rename = Path.replace
 
-        def interrupted(path, **options):  # called when the rename is done
-            unlink(path, **options)
-            if (tmp_path / "x" / "refs.json").exists():
+        def interrupted(path, target):
+            rename(path, target)
+            if target.name == "refs.json":
                 raise KeyboardInterrupt
 
-        monkeypatch.setattr(Path, "unlink", interrupted)
+        monkeypatch.setattr(Path, "replace", interrupted)
         with pytest.raises(KeyboardInterrupt):
             write_rfs(indexed((3, 2))[0], tmp_path / "x")
         monkeypatch.undo()

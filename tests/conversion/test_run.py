@@ -24,7 +24,8 @@ from shadowzarr.conversion.stages import STAGES
 from shadowzarr.nwb import read_nwb
 from shadowzarr.testing import RangeServer
 
-pytestmark = pytest.mark.filterwarnings("ignore")
+pytestmark = [pytest.mark.filterwarnings("ignore"), pytest.mark.xdist_group("conversion-run")]
+"""One output, gone on with by each test: in order, in one process."""
 
 
 @pytest.fixture(scope="module")
