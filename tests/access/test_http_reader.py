@@ -246,8 +246,9 @@ def test_some_of_many_ranges_are_tried_again(either, server, url, content):
     with counted() as traffic:
         assert read(either, url, WANTED) == cut(content, WANTED)
     assert server.log.count(status=206) == 100
-    assert 1 <= traffic.retries <= 7
-    assert traffic.requests == len(server.log)
+    # what obstore was refused is asked for again at once, and counts only when that is refused too
+    assert traffic.retries <= 7
+    assert traffic.requests == len(server.log) == 107
 
 
 def test_the_server_says_how_long_to_wait(reader, server, url, monkeypatch):
