@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 
 MOST_ROWS = 200
@@ -40,14 +41,14 @@ def titled(title: object, *parts: str) -> str:
     return f"<div><b>{_escaped(title)}</b>{''.join(parts)}</div>"
 
 
-class SummaryShown:
+class SummaryShown(ABC):
     """A report that is shown by its `summary`: the first line in ``repr``, all lines in a notebook."""
 
     __slots__ = ()
 
+    @abstractmethod
     def summary(self) -> str:
         """The report as a few lines of text."""
-        raise NotImplementedError
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.summary().partition(chr(10))[0]}>"

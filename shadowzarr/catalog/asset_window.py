@@ -12,6 +12,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import PurePath
 from types import TracebackType
 from typing import Any, Protocol, Self
@@ -22,7 +23,7 @@ from .layout import ListedRecord
 from .plan import AssetWork
 from .records import IndexRecord, Stage
 from .resting import Resting
-from .stages import AssetResults, Workshop
+from .stages import AssetResults
 from .waiting import Waiting
 
 BlobKey = tuple[bool, tuple[str, str, int]]
@@ -49,18 +50,24 @@ class ThreadStages:
 
     Parameters
     ----------
-    workshop : Workshop
+    bench : object
+        What each stage gets first: a `Workshop`, or what the functions given take.
     threads : int
         Stages that run at once.
+    function_of : callable, optional
+        The function of a stage's name; those of `shadowzarr.catalog.stages` by default.
     """
 
-    def __init__(self, workshop: Workshop, threads: int) -> None:
-        self._workshop = workshop
+    def __init__(
+        self, bench: object, threads: int, function_of: Callable[[str], Callable[..., Any]] | None = None
+    ) -> None:
+        self._bench = bench
+        self._function_of = function_of or partial(getattr, stages)
         self._executor = ThreadPoolExecutor(threads, thread_name_prefix="asset")
 
     def submit(self, stage: str, arguments: tuple[Any, ...], ended: Callable[[StageEnd], None]) -> None:
         """Run a stage; see `StageRunner`."""
-        future = self._executor.submit(getattr(stages, stage), self._workshop, *arguments)
+        future = self._executor.submit(self._function_of(stage), self._bench, *arguments)
         future.add_done_callback(lambda done: ended(_end_of(done)))
 
     def __enter__(self) -> Self:

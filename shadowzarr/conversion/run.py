@@ -5,13 +5,11 @@ from __future__ import annotations
 import contextlib
 import queue
 from collections import deque
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
-from ..catalog.asset_window import StageEnd, StageRunner
+from ..catalog.asset_window import StageEnd, StageRunner, ThreadStages
 from ..catalog.child_pool import ChildPool
 from ..catalog.index_run import RunLog, open_workshop, output_session, summarise_run, update_catalogs
 from ..catalog.layout import OutputLayout, layout_at
@@ -51,7 +49,7 @@ def convert_recordings(request: ConversionRequest, *, pool: ChildPool | None = N
         plan_recordings(request, log)
         with contextlib.nullcontext(pool) if pool is not None else conversion_pool(request) as processes:
             bench = open_bench(request, processes)
-            with ThreadStages(bench, request.run.window) as runner:
+            with ThreadStages(bench, request.run.window, FUNCTIONS.__getitem__) as runner:
                 log.records = list(run_recordings(log.plan.work, runner, request))
         warnings = update_catalogs(request.run)
     return summarise_run(request.run, log, flow=FLOW, warnings=warnings)
@@ -96,34 +94,6 @@ def stores_session(request: ConversionRequest) -> Iterator[None]:
             yield
         finally:
             remove_empty_staging(layout)
-
-
-class ThreadStages:
-    """Runs stages in threads of this process, without retries; see `StageRunner`.
-
-    Parameters
-    ----------
-    bench : ConversionBench
-    threads : int
-        Stages that run at once.
-    """
-
-    def __init__(self, bench: ConversionBench, threads: int) -> None:
-        self._bench = bench
-        self._executor = ThreadPoolExecutor(threads, thread_name_prefix="recording")
-
-    def submit(self, stage: str, arguments: tuple[Any, ...], ended: Callable[[StageEnd], None]) -> None:
-        """Run a stage of `FUNCTIONS`."""
-        future = self._executor.submit(FUNCTIONS[stage], self._bench, *arguments)
-        future.add_done_callback(lambda done: ended(_end_of(done)))
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._executor.shutdown(wait=True, cancel_futures=True)
 
 
 def run_recordings(
@@ -197,8 +167,3 @@ class _Window:
 
     def _submit(self, recording: _InFlight, arguments: tuple[Any, ...]) -> None:
         self._runner.submit(recording.stage, arguments, lambda end: self._ended.put((recording, end)))
-
-
-def _end_of(future: Future[Any]) -> StageEnd:
-    error = future.exception()
-    return StageEnd(error=error) if error is not None else StageEnd(future.result())
