@@ -4,6 +4,8 @@ import json
 import selectors
 import subprocess
 import sys
+from collections import Counter
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import damaged_child
@@ -70,3 +72,22 @@ def kind_of(found: dict) -> str:
     if "error" in found:
         return "refused"
     return "left out" if found["skipped"] else "equal"
+
+
+def check_damaged(
+    child: Child, files: Iterable[Path], folder: Path, *, change: Callable[[bytes], bytes], way: str
+) -> Counter[str]:
+    """Change files, have each read, and count the outcomes; those that are wrong stay in the folder."""
+    seen: Counter[str] = Counter()
+    wrong: list[str] = []
+    for number, original in enumerate(files):
+        path = folder / f"{number}-{original.name}"
+        path.write_bytes(change(original.read_bytes()))
+        try:
+            seen[kind_of(check(child, path, way=way))] += 1
+        except AssertionError as error:
+            wrong.append(str(error))
+        else:
+            path.unlink()
+    assert wrong == []
+    return seen
