@@ -1,10 +1,10 @@
-"""Writing references over others, killed at random moments or by several at once, while a reader looks on."""
+"""Writing references over others, killed or by several at once, while a reader looks on."""
 
 import os
 from pathlib import Path
 
 import pytest
-from other_processes import Meanwhile, Nursery, all_at_once, moments, skip_without_fork
+from other_processes import Meanwhile, Nursery, all_at_once, skip_without_fork
 from work_to_kill import look_at_references, write_versions
 
 KILLS = int(os.environ.get("KILLED_WRITES", "10"))
@@ -15,23 +15,23 @@ def tree(folder: Path) -> dict[str, bytes]:
 
 
 @skip_without_fork()
+@pytest.mark.parametrize("how", ["moments", "steps"])
 @pytest.mark.parametrize("name", ["x", "x.json"])
-def test_killed_at_random_moments_and_called_again(tmp_path, name):
+def test_killed_and_called_again(tmp_path, name, how):
     data, target = tmp_path / "data", tmp_path / "killed" / name
     data.write_bytes(bytes(range(256)))
     (tmp_path / "killed").mkdir()
     with Nursery("work_to_kill:write_versions") as nursery:
         write_versions(lambda: None, str(tmp_path / "undisturbed" / name), str(data))
         expected = tree(tmp_path / "undisturbed")
-        _, seconds = nursery.run(str(target), str(data))
-        killed = 0
+        kills, killed = nursery.kills(how, KILLS, str(target), str(data)), 0
         with Meanwhile("work_to_kill:look_at_references", str(target)) as reader:
-            for part in moments(KILLS, name):
-                killed += nursery.run(str(target), str(data), kill_after=part * seconds)[0] != 0
+            for kill in kills:
+                killed += nursery.run(str(target), str(data), **kill)[0] != 0
                 look_at_references(str(target))
             nursery.run(str(target), str(data))
             assert tree(tmp_path / "killed") == expected
-    print(f"{killed} of {KILLS} killed; {reader.counts}")
+    print(f"{killed} of {len(kills)} killed; {reader.counts}")
     assert killed >= KILLS // 2
     assert reader.counts["whole"] > 0
 

@@ -15,7 +15,7 @@ def test_killed_at_random_moments(tmp_path):
     """What is kept is right, and what it says of itself is what it holds."""
     folder = str(tmp_path / "cache")
     with Nursery("work_to_kill:fill_cache") as nursery:
-        _, seconds = nursery.run(folder, "first")
+        _, seconds, _ = nursery.run(folder, "first")
         killed = 0
         with Meanwhile("work_to_kill:look_at_cache", folder) as reader:
             for number, part in enumerate(moments(KILLS, "cache")):

@@ -1,16 +1,16 @@
-"""Indexing runs over one output, killed at random moments or two at once, while a reader looks on."""
+"""Indexing runs over one output that are killed, or two at once, while a reader looks on."""
 
 import os
 
 import pytest
 from archive_trees import tree
 from changing_archive import ChangingArchive
-from other_processes import Meanwhile, Nursery, all_at_once, moments, skip_without_fork
+from other_processes import Meanwhile, Nursery, all_at_once, skip_without_fork
 from work_to_kill import index_request, look_at_output
 
 from shadowzarr.catalog.index_run import index_dandisets
 
-KILLS = int(os.environ.get("KILLED_RUNS", "12"))
+KILLS = int(os.environ.get("KILLED_RUNS", "8"))
 
 
 @pytest.fixture
@@ -19,8 +19,9 @@ def changing(archive, tmp_path, write_file):
 
 
 @skip_without_fork()
+@pytest.mark.parametrize("how", ["moments", "steps"])
 @pytest.mark.timeout(600 + 10 * KILLS)
-def test_killed_at_random_moments_and_run_again(archive, changing, pool, tmp_path):
+def test_killed_and_run_again(archive, changing, pool, tmp_path, how):
     """After each comes one that is not killed; then the output is that of runs without kills."""
     killed_output, undisturbed = tmp_path / "killed", tmp_path / "undisturbed"
 
@@ -35,17 +36,16 @@ def test_killed_at_random_moments_and_run_again(archive, changing, pool, tmp_pat
         Meanwhile("work_to_kill:look_at_output", str(killed_output)) as reader,
     ):
         changing.change()
-        _, seconds = nursery.run(archive.api_url, str(killed_output))
+        kills = nursery.kills(how, KILLS, archive.api_url, str(killed_output))
         run(undisturbed)
-        for part in moments(KILLS, "index"):
+        for kill in kills:
             changing.change()
-            code, _ = nursery.run(archive.api_url, str(killed_output), kill_after=part * seconds)
-            killed += code != 0
+            killed += nursery.run(archive.api_url, str(killed_output), **kill)[0] != 0
             look_at_output(str(killed_output))
             run(killed_output)
             run(undisturbed)
             assert tree(killed_output) == tree(undisturbed)
-    print(f"{killed} of {KILLS} killed; {reader.counts}")
+    print(f"{killed} of {len(kills)} killed; {reader.counts}")
     assert killed >= KILLS // 2
     assert reader.counts["sets"] > 0
     assert reader.counts["records"] > 0

@@ -6,6 +6,7 @@ costs no imports. A `Meanwhile` is a process that calls a function over and over
 """
 
 import json
+import mmap
 import os
 import random
 import select
@@ -23,6 +24,8 @@ import pytest
 
 SUPPORT = Path(__file__).parent
 KILLED = -signal.SIGKILL
+CHANGES = {"os.link", "os.mkdir", "os.remove", "os.rename", "os.rmdir", "os.symlink", "os.truncate"}
+"""Audit events of what changes names, besides opening a file."""
 
 
 def moments(count: int, name: str) -> list[float]:
@@ -56,15 +59,45 @@ class Nursery:
         self._process.wait(timeout=60)
         self._process.stdout.close()
 
-    def run(self, *arguments: str, kill_after: float | None = None) -> tuple[int, float]:
-        """Work, and perhaps be killed so many seconds after the beginning; gives exit code and seconds."""
-        self._process.stdin.write(json.dumps([kill_after, arguments]) + "\n")
+    def run(
+        self, *arguments: str, kill_after: float | None = None, kill_before: int | None = None
+    ) -> tuple[int, float, int]:
+        """Work, and perhaps be killed; gives exit code, seconds and steps.
+
+        A step is what changes names or opens a file for writing, by the process of the work itself. They are
+        counted when ``kill_before`` is given.
+
+        Parameters
+        ----------
+        kill_after : float, optional
+            Seconds after the work has said that it begins.
+        kill_before : int, optional
+            The step, from 1 on, before which it is killed; 0 for none.
+        """
+        self._process.stdin.write(json.dumps([kill_after, kill_before, arguments]) + "\n")
         self._process.stdin.flush()
         answer = self._process.stdout.readline()
         assert answer, "the nursery has ended; what it said stands above"
-        code, seconds = json.loads(answer)
+        code, seconds, steps = json.loads(answer)
         assert code in (0, KILLED), f"the work ended with {code} instead of being killed; see above"
-        return code, seconds
+        return code, seconds, steps
+
+    def kills(self, how: str, count: int, *arguments: str) -> list[dict[str, float]]:
+        """How to be killed so many times, after the work was done once without.
+
+        Parameters
+        ----------
+        how : str
+            ``"moments"`` for random ones, ``"steps"`` for those of `run`.
+        count : int
+            How often, at most.
+        """
+        code, seconds, steps = self.run(*arguments, kill_before=0)
+        assert code == 0
+        if how == "moments":
+            return [{"kill_after": part * seconds} for part in moments(count, arguments[-1])]
+        print(f"{steps} steps")
+        return [{"kill_before": step} for step in _some_steps(steps, count)]
 
 
 class Meanwhile:
@@ -125,6 +158,15 @@ def _start(role: str, *arguments: str, before: Sequence[str] = (), **options: An
     return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True, **options)
 
 
+def _some_steps(steps: int, at_most: int) -> list[int]:
+    """Which steps to be killed before: those at both ends, and as many between, evenly."""
+    ends = at_most // 3
+    if steps <= at_most:
+        return list(range(1, steps + 1))
+    middle = range(ends + 1, steps - ends + 1)
+    return [*range(1, ends + 1), *middle[:: -(-len(middle) // ends)], *range(steps - ends + 1, steps + 1)]
+
+
 def _find(name: str) -> Any:
     module, _, function = name.partition(":")
     return getattr(import_module(module), function)
@@ -132,11 +174,15 @@ def _find(name: str) -> Any:
 
 def _nursery(name: str) -> None:
     work = _find(name)
+    steps = mmap.mmap(-1, 8)  # shared with the child
     for line in sys.stdin:
-        kill_after, arguments = json.loads(line)
+        kill_after, kill_before, arguments = json.loads(line)
         began, begin = os.pipe()
+        steps[:] = bytes(8)
         child = os.fork()
         if child == 0:
+            if kill_before is not None:
+                _count_steps(steps, kill_before)
             _work(work, arguments, begin)
         os.close(begin)
         os.read(began, 1)  # or the end of the child
@@ -147,7 +193,26 @@ def _nursery(name: str) -> None:
             os.killpg(child, signal.SIGKILL)
         _, status = os.waitpid(child, 0)
         os.close(ended)
-        print(json.dumps([os.waitstatus_to_exitcode(status), time.perf_counter() - start]), flush=True)
+        code, seconds = os.waitstatus_to_exitcode(status), time.perf_counter() - start
+        print(json.dumps([code, seconds, int.from_bytes(steps[:])]), flush=True)
+
+
+def _count_steps(steps: mmap.mmap, last: int) -> None:
+    """Count changes of names and files opened for writing, and be killed before the last one."""
+
+    def step(event: str, arguments: tuple[Any, ...]) -> None:
+        if event in CHANGES or (event == "open" and _is_writing(arguments)):
+            count = int.from_bytes(steps[:]) + 1
+            steps[:] = count.to_bytes(8)
+            if count == last:
+                os.killpg(os.getpid(), signal.SIGKILL)
+
+    sys.addaudithook(step)
+
+
+def _is_writing(arguments: tuple[Any, ...]) -> bool:
+    path, _, flags = arguments
+    return path != os.devnull and bool(flags & (os.O_WRONLY | os.O_RDWR | os.O_CREAT))
 
 
 def _work(work: Any, arguments: list[str], begin: int) -> None:

@@ -19,6 +19,7 @@ from .place import LEFT_BY_ZARR, OTHERS, Place, going_on, is_of_no_use
 
 _SUFFIX = ".partial"
 _PLAN = "plan.json"
+_NEW_PLAN = f"{_PLAN}.new"
 _DATA = "data"
 
 
@@ -85,13 +86,15 @@ class FolderPlace(Place):
                     raise OutputError(OTHERS.format(self._partial))
                 self.present = _Files(self._data)
                 _remove_half_written(self._data)
-            elif any(self._partial.iterdir()):
-                raise OutputError(f"{self._partial} is no folder of ours; remove it, or name another place")
             else:
-                self._data.mkdir()
-                new = self._partial / f"{_PLAN}.new"
+                new = self._partial / _NEW_PLAN
+                if any(path != new for path in self._partial.iterdir()):
+                    raise OutputError(
+                        f"{self._partial} is no folder of ours; remove it, or name another place"
+                    )
                 new.write_text(json.dumps({"plan": digest}))
-                new.replace(plan)
+                new.replace(plan)  # before all else: what lies beside a plan is ours
+            self._data.mkdir(exist_ok=True)
         except OSError as error:
             raise self._cannot(error) from error
         self._is_begun = True

@@ -30,7 +30,7 @@ def test_killed_at_random_moments_and_refreshed_again(following):
                 following.archive.remove_asset(DANDISET, f"{number - 1}.nwb")
             following.index()
             before = state_of(following.session())
-            code, took = nursery.run(request, kill_after=None if seconds is None else part * seconds)
+            code, took, _ = nursery.run(request, kill_after=None if seconds is None else part * seconds)
             seconds = took if seconds is None else seconds
             killed += code != 0
             is_as_before = state_of(following.session()) == before
