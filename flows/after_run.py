@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from shadowzarr.catalog.index_run import RunLog
 from shadowzarr.catalog.run_summary import RunSummary
 
-from .config import IndexDandisetsConfig
+from .index_config import IndexDandisetsConfig
 from .refresh_after import check_extra, refresh_repositories, repository_warnings
 
 if TYPE_CHECKING:

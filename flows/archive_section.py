@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 from typing import Annotated, Any
 
-from pydantic import Field, StringConstraints
+from pydantic import BeforeValidator, Field, StringConstraints
 
 from shadowzarr.access.archives import archive_named
+from shadowzarr.catalog.archive_address import ArchiveAddress
 
-from .sources import Section
+from .section import Section
 
 ARCHIVE_NAMES = ("dandi", "dandi-sandbox")
 
@@ -40,6 +41,11 @@ class ArchiveSection(Section):
     )
 
     @property
+    def address(self) -> ArchiveAddress:
+        """The same in the library's words."""
+        return ArchiveAddress(self.api_url.rstrip("/"), self.api_key_env)
+
+    @property
     def lacks_key(self) -> bool:
         """Whether a key is named and not there; those of the public archives are named by themselves."""
         named = [archive_named(name) for name in ARCHIVE_NAMES]
@@ -55,3 +61,19 @@ class ArchiveSection(Section):
             f"the variable {self.api_key_env} that archive.api_key_env names is not set: "
             "the archive is asked without a key, and shows open dandisets alone"
         ]
+
+
+Archive = Annotated[
+    ArchiveSection,
+    BeforeValidator(archive_section),
+    Field(
+        description="dandi, dandi-sandbox, the URL of an archive's API, or a section with api_url and "
+        "api_key_env."
+    ),
+]
+"""What a configuration has as its ``archive``."""
+
+
+def public_archive() -> ArchiveSection:
+    """Return what a configuration has that names no archive."""
+    return ArchiveSection.model_validate(archive_section("dandi"))

@@ -10,8 +10,8 @@ from pydantic import Field, model_validator
 from shadowzarr.catalog.budget import Budget
 from shadowzarr.catalog.request import IndexRequest
 
-from .config import IndexDandisetsConfig
-from .sources import Section
+from .index_config import IndexDandisetsConfig
+from .section import Section
 
 
 class BudgetSection(Section):

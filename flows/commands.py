@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from shadowzarr.catalog.index_run import RunLog
 
     from .begun_run import BegunRun
-    from .config import IndexDandisetsConfig
     from .convert_config import ConvertRecordingsConfig
+    from .index_config import IndexDandisetsConfig
     from .json_lines import JsonLines
 
     type RunConfig = IndexDandisetsConfig | ConvertRecordingsConfig
@@ -196,7 +196,7 @@ def _summary_of_run(config: RunConfig, log: RunLog, lines: JsonLines | None) -> 
     """Run the flow, and tell who wants to know how that ended, unless the flow did."""
     from .after_run import let_go_after
     from .begun_run import begin_run
-    from .config import IndexDandisetsConfig
+    from .index_config import IndexDandisetsConfig
     from .notify import Notifier
     from .run_flow import tell, telling
     from .stop_run import RunStop
@@ -223,7 +223,7 @@ def _summary_of_run(config: RunConfig, log: RunLog, lines: JsonLines | None) -> 
 def _check_after(config: RunConfig) -> None:
     """Refuse what a run that indexes could not do in the end."""
     from .after_run import check_after
-    from .config import IndexDandisetsConfig
+    from .index_config import IndexDandisetsConfig
 
     if isinstance(config, IndexDandisetsConfig):
         check_after(config)
@@ -262,8 +262,8 @@ def _look_ahead(config: RunConfig, begun: BegunRun) -> None:
 def _idle_run(config: RunConfig, begun: BegunRun) -> RunSummary:
     """End a run that has nothing to do and nobody to report to, without Prefect."""
     from .after_run import after_assets
-    from .config import IndexDandisetsConfig
     from .finish_run import finish_run
+    from .index_config import IndexDandisetsConfig
 
     if not isinstance(config, IndexDandisetsConfig):
         return finish_run(config, begun.log)
@@ -271,7 +271,7 @@ def _idle_run(config: RunConfig, begun: BegunRun) -> RunSummary:
 
 
 def _run_flow(config: RunConfig, begun: BegunRun) -> RunSummary:
-    from .config import IndexDandisetsConfig
+    from .index_config import IndexDandisetsConfig
     from .under_prefect import under_prefect
 
     begun.prefect_start = time.perf_counter()

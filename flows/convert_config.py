@@ -20,14 +20,15 @@ from shadowzarr.conversion.interfaces import check_interface
 from shadowzarr.conversion.request import ConversionRequest, ConversionRules, Interface, Recording
 from shadowzarr.conversion.sources import named_paths
 
-from .config import VerificationSection
 from .flow_config import FlowConfig
-from .notify_section import NotifySection
+from .notify_section import Notify
 from .output_section import PlaceSection, are_nested, output_section
 from .prices_section import PricesSection
 from .redo_section import RedoSection
-from .run_section import RunSection
-from .sources import CollectionName, Section, absolute
+from .run_section import Run, RunSection
+from .section import Section, Texts, absolute, repeated
+from .sources import CollectionName
+from .verification_section import VerificationSection
 
 _HOSTING = r"^(https?|s3)://[^\s?#@]+$"
 _CLASSES = "a class of neuroconv.datainterfaces or neuroconv.converters"
@@ -53,12 +54,6 @@ def _hosting(url: str) -> str:
     if not re.fullmatch(_HOSTING, url):
         raise ValueError("expected an http(s):// or s3:// URL of a folder, without user, query and fragment")
     return url
-
-
-Paths = Annotated[
-    list[Annotated[str, StringConstraints(min_length=1)]],
-    BeforeValidator(lambda value: [value] if isinstance(value, str) else value),
-]
 
 
 HostingURL = Annotated[str, AfterValidator(_hosting), Field(json_schema_extra={"pattern": _HOSTING})]
@@ -95,7 +90,7 @@ class RecordingSection(Section):
     interfaces: Annotated[dict[str, InterfaceSection], Field(min_length=1)] = Field(
         description="NeuroConv's interfaces to the recording, by names of your choice."
     )
-    metadata: Paths = Field(
+    metadata: Texts = Field(
         default=[],
         description="YAML or JSON files as NeuroConv takes them, put over the metadata that the interfaces "
         "give; later ones win.",
@@ -139,7 +134,7 @@ class ConvertRecordingsConfig(FlowConfig):
     recordings: Annotated[list[RecordingSection], Field(min_length=1)] = Field(
         description="What is converted; each entry becomes one NWB file."
     )
-    metadata: Paths = Field(
+    metadata: Texts = Field(
         default=[], description="Metadata of all recordings, as those of one, which win over them."
     )
     output: Annotated[PlaceSection, BeforeValidator(output_section)] = Field(
@@ -175,9 +170,7 @@ class ConvertRecordingsConfig(FlowConfig):
     materialize: StoreSection | None = Field(
         default=None, description="Ordinary NWB files of all recordings; none when left out."
     )
-    run: RunSection = Field(
-        default_factory=RunSection, description="How much of the machine the run may use."
-    )
+    run: Run = Field(default_factory=RunSection)
     redo: RedoSection = Field(
         default_factory=RedoSection, description="Which recordings are done that were done or tried before."
     )
@@ -188,16 +181,12 @@ class ConvertRecordingsConfig(FlowConfig):
         default="continue",
         description="After a recording has failed: continue with the others, or start no further one.",
     )
-    notify: NotifySection | None = Field(
-        default=None, description="Who is told how a run ended; nobody when left out."
-    )
+    notify: Notify = None
 
     @model_validator(mode="after")
     def _keep_apart(self) -> Self:
         """Refuse two recordings of one name, and ordinary files among the references."""
-        names = [each.name for each in self.recordings]
-        folded = [name.casefold() for name in names]
-        twice = next((name for name in names if folded.count(name.casefold()) > 1), None)
+        twice = repeated([each.name for each in self.recordings])
         if twice is not None:
             raise ValueError(f"expected one recording of the name {twice!r}; give each a name of its own")
         if self.run.is_elsewhere:

@@ -6,8 +6,8 @@ from shadowzarr.catalog.index_run import RunLog, finish_outputs, summarise_run
 from shadowzarr.catalog.run_summary import RunSummary
 
 from .after_run import AfterRun
-from .config import IndexDandisetsConfig
 from .convert_config import ConvertRecordingsConfig
+from .index_config import IndexDandisetsConfig
 from .output_section import OutputSection
 from .report import write_report
 from .site_after import update_site

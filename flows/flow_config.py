@@ -8,7 +8,7 @@ from typing import Self
 import orjson
 from pydantic import PrivateAttr
 
-from .sources import Section
+from .section import Section
 
 
 class FlowConfig(Section):

@@ -13,7 +13,7 @@ from shadowzarr.catalog.layout import layout_at
 from shadowzarr.catalog.refresh.request import PLACE_NAME, RefreshRequest
 from shadowzarr.catalog.request import DandisetRequest
 
-from .sources import Section, absolute
+from .section import Section, absolute
 
 LONGEST_DAYS = 36_500
 """A hundred years; null says for ever."""
@@ -54,6 +54,12 @@ class RepositoriesSection(Section):
         default=False,
         description="Copy the data of arrays that cannot be virtual, rather than leave their assets out.",
     )
+
+
+class IcechunkSection(RepositoriesSection):
+    """Icechunk repositories of the dandisets, refreshed at the end of a run as refresh_icechunk does."""
+
+    enabled: bool = Field(default=True, description="Whether the section applies.")
 
 
 def refresh_request(

@@ -39,11 +39,11 @@ from .after_run import after_assets, check_after
 from .artifacts import ProgressArtifact, create_artifacts
 from .backfill_config import BackfillConfig
 from .begun_run import BegunRun, join_run
-from .config import IndexDandisetsConfig
 from .crash_hook import notifying, tell_crashed
 from .finish_run import finish_run
 from .given_config import given_config
 from .host_limits import host_admission
+from .index_config import IndexDandisetsConfig
 from .metrics import RunMetrics
 from .run_failed import RunFailedError
 from .run_parts import split_planned

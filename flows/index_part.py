@@ -17,7 +17,7 @@ from prefect.states import Completed
 from shadowzarr.catalog.index_run import RunLog, output_session
 
 from .begun_run import BegunRun
-from .config import IndexDandisetsConfig
+from .index_config import IndexDandisetsConfig
 from .index_dandisets import index_planned, plan
 from .show_progress import open_progress
 from .task_runner import threads

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from shadowzarr.catalog.limits import Limits
 
-from .sources import Section
+from .section import Section
 
 Count = Annotated[int, Field(ge=1)] | None
 

@@ -1,6 +1,6 @@
 """A configuration file → its model, or messages that say where, what was found and what was expected.
 
-What may stand in a configuration is the subject of `flows.config`.
+What may stand in a configuration is the subject of `flows.index_config`.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from ruamel.yaml.events import ScalarEvent
 
 from shadowzarr.errors import ConfigError
 
-from .config import long_form
 from .config_messages import Explainer, nearest
+from .index_config import long_form
 from .models import FLOWS, AnyConfig
 
 Location = tuple[int | str, ...]

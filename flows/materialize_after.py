@@ -25,7 +25,7 @@ from .materialize_text import counts_line, record_line
 from .summary_text import EMBARGOED_NAME
 
 if TYPE_CHECKING:
-    from .config import IndexDandisetsConfig
+    from .index_config import IndexDandisetsConfig
     from .materialize_section import MaterializeSection
 
 SHOWN = 20

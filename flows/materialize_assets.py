@@ -67,7 +67,7 @@ def _materialize_all(config: MaterializeAssetsConfig, watched: WatchedFlow) -> M
     assets = ended_in_pool(
         materialize_references,
         summary.plan.work,
-        lambda pool: MaterializeBench(pool, config.address, config.verify, config.max_memory),
+        lambda pool: MaterializeBench(pool, config.archive.address, config.verify, config.max_memory),
         failed_asset,
         run=config.run,
         preload=PRELOAD,

@@ -6,14 +6,13 @@ from typing import Annotated, Literal, Self
 
 from pydantic import BeforeValidator, Field, StringConstraints, model_validator
 
-from shadowzarr.catalog.archive_address import ArchiveAddress
 from shadowzarr.catalog.layout import OutputLayout, layout_at
 from shadowzarr.catalog.materialize_plan import MaterializeRules
 
-from .archive_section import ArchiveSection, archive_section
+from .archive_section import Archive, public_archive
 from .flow_config import FlowConfig
 from .materialize_section import AssetSeconds, StoresSection
-from .notify_section import NotifySection
+from .notify_section import Notify
 from .output_section import PlaceSection, are_nested, output_section
 from .run_section import RunSection
 
@@ -21,18 +20,15 @@ from .run_section import RunSection
 class MaterializeRunSection(RunSection):
     """How much of the machine the run may use."""
 
-    timeout: AssetSeconds = Field(
-        default=None,
-        description="Seconds that one asset may take; null for no limit. The next run goes on where it was.",
-    )
+    timeout: AssetSeconds = None
 
 
 class MaterializeAssetsConfig(StoresSection, FlowConfig):
     """Configuration of the flow materialize_assets: verified references made into ordinary Zarr stores."""
 
     flow: Literal["materialize_assets"] = Field(description="Which flow the configuration is for.")
-    archive: Annotated[ArchiveSection, BeforeValidator(archive_section)] = Field(
-        default_factory=lambda: ArchiveSection.model_validate(archive_section("dandi")),
+    archive: Archive = Field(
+        default_factory=public_archive,
         description="dandi, dandi-sandbox, the URL of an archive's API, or a section with api_url and "
         "api_key_env; where embargoed assets are read with the key.",
     )
@@ -55,10 +51,7 @@ class MaterializeAssetsConfig(StoresSection, FlowConfig):
     run: MaterializeRunSection = Field(
         default_factory=MaterializeRunSection, description="How much of the machine the run may use."
     )
-
-    notify: NotifySection | None = Field(
-        default=None, description="Who is told how a run ended; nobody when left out."
-    )
+    notify: Notify = None
 
     @model_validator(mode="after")
     def _keep_apart(self) -> Self:
@@ -86,11 +79,6 @@ class MaterializeAssetsConfig(StoresSection, FlowConfig):
         return MaterializeRules(
             tuple(self.dandisets), tuple(self.include), tuple(self.exclude), self.embargoed
         )
-
-    @property
-    def address(self) -> ArchiveAddress:
-        """The archive in the library's words."""
-        return ArchiveAddress(self.archive.api_url.rstrip("/"), self.archive.api_key_env)
 
     @property
     def warnings(self) -> list[str]:

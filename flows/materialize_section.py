@@ -11,22 +11,27 @@ from shadowzarr.catalog.materialize_plan import MaterializeOptions
 
 from .output_section import PlaceSection
 from .run_section import RunSection
-from .sources import Globs, Section
+from .section import Section, Texts
 
 MIB = 2**20
 
-AssetSeconds = Annotated[float, Field(gt=0)] | None
+AssetSeconds = Annotated[
+    Annotated[float, Field(gt=0)] | None,
+    Field(
+        description="Seconds that one asset may take; null for no limit. The next run goes on where it was."
+    ),
+]
 """How long materializing one asset may take."""
 
 
 class StoresSection(Section):
     """Which assets become Zarr stores, and what these look like."""
 
-    include: Globs = Field(
+    include: Texts = Field(
         default=["**"],
         description="Glob patterns of asset paths that are wanted; * stays within a folder, ** does not.",
     )
-    exclude: Globs = Field(default=[], description="Glob patterns of asset paths that are not wanted.")
+    exclude: Texts = Field(default=[], description="Glob patterns of asset paths that are not wanted.")
     layout: Literal["default", "ephys", "imaging"] = Field(
         default="default",
         description="default: whole rows along the first axis; ephys: time by 64 channels; imaging: whole "
@@ -71,10 +76,7 @@ class MaterializeSection(StoresSection, PlaceSection):
         description="Where stores are written: a folder, relative to the working directory; or "
         "s3://BUCKET/PREFIX. Credentials come from the AWS_ variables of the environment."
     )
-    timeout: AssetSeconds = Field(
-        default=None,
-        description="Seconds that one asset may take; null for no limit. The next run goes on where it was.",
-    )
+    timeout: AssetSeconds = None
 
     @property
     def target(self) -> OutputLayout:

@@ -6,7 +6,7 @@ from typing import Annotated, Self
 
 from pydantic import Field, StringConstraints, model_validator
 
-from .sources import Section
+from .section import Section
 
 
 class MetricsSection(Section):

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from .backfill_config import BackfillConfig
-from .config import IndexDandisetsConfig
 from .convert_config import ConvertRecordingsConfig
+from .index_config import IndexDandisetsConfig
 from .materialize_config import MaterializeAssetsConfig
 from .refresh_config import RefreshIcechunkConfig
 from .verify_config import VerifyOutputsConfig

@@ -8,7 +8,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, SecretStr, StringConstraints, model_validator
 
-from .sources import Section
+from .section import Section
 
 _WEB = re.compile(r"https?://[^\s/?#]+\S*")
 
@@ -61,3 +61,9 @@ class NotifySection(Section):
         if self.webhook is not None and not _WEB.fullmatch(self.webhook.get_secret_value()):
             raise ValueError("expected webhook to be an http(s) URL")
         return self
+
+
+Notify = Annotated[
+    NotifySection | None, Field(description="Who is told how a run ended; nobody when left out.")
+]
+"""What a configuration has as its ``notify``."""

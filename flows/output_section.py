@@ -10,7 +10,7 @@ from pydantic import Field, StringConstraints, model_validator
 from shadowzarr.catalog.bucket_output import SCHEME, BucketOutput, bucket_output
 from shadowzarr.catalog.run_summary import Fate
 
-from .sources import Section, absolute
+from .section import Section, absolute
 
 FATES: dict[str, Fate] = {"keep": "kept", "move": "moved aside", "delete": "deleted"}
 

@@ -8,7 +8,7 @@ from pydantic import Field, StringConstraints
 
 from shadowzarr.catalog.estimate import Prices
 
-from .sources import Section
+from .section import Section
 
 Price = Annotated[float, Field(ge=0)]
 

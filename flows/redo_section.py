@@ -9,7 +9,7 @@ from pydantic import BeforeValidator, Field
 
 from shadowzarr.catalog.redo import QUARANTINE_DAYS, RedoRules
 
-from .sources import Section
+from .section import Section
 
 
 def _time(value: Any) -> Any:

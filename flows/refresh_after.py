@@ -14,8 +14,8 @@ from shadowzarr.catalog.index_run import RunLog
 from shadowzarr.catalog.request import DandisetRequest
 from shadowzarr.formatting import format_count
 
-from .config import IndexDandisetsConfig
 from .icechunk_section import refresh_request
+from .index_config import IndexDandisetsConfig
 
 if TYPE_CHECKING:
     from shadowzarr.catalog.refresh.report import RepositoryReport

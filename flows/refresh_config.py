@@ -6,15 +6,15 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field
 
-from shadowzarr.catalog.archive_address import ArchiveAddress
 from shadowzarr.catalog.refresh.request import RefreshRequest
 
-from .archive_section import ArchiveSection, archive_section
+from .archive_section import Archive, public_archive
 from .flow_config import FlowConfig
 from .icechunk_section import RepositoriesSection, refresh_request
-from .notify_section import NotifySection
+from .notify_section import Notify
 from .output_section import PlacesSection, output_section
-from .sources import DandisetSection, Section, dandiset_request, dandiset_section
+from .section import Section
+from .sources import DandisetSection, dandiset_request, dandiset_section
 
 
 class RewriteSection(Section):
@@ -36,11 +36,7 @@ class RefreshIcechunkConfig(FlowConfig):
     """Configuration of the flow refresh_icechunk: an Icechunk repository per dandiset follows the archive."""
 
     flow: Literal["refresh_icechunk"] = Field(description="Which flow the configuration is for.")
-    archive: Annotated[ArchiveSection, BeforeValidator(archive_section)] = Field(
-        default_factory=lambda: ArchiveSection.model_validate(archive_section("dandi")),
-        description="dandi, dandi-sandbox, the URL of an archive's API, or a section with api_url and "
-        "api_key_env.",
-    )
+    archive: Archive = Field(default_factory=public_archive)
     dandisets: list[Annotated[DandisetSection, BeforeValidator(dandiset_section)]] = Field(
         default=[],
         description="Dandisets whose repositories are refreshed, as index_dandisets names them; all that the "
@@ -56,9 +52,7 @@ class RefreshIcechunkConfig(FlowConfig):
     redo: RewriteSection = Field(
         default_factory=RewriteSection, description="What is written that is there already."
     )
-    notify: NotifySection | None = Field(
-        default=None, description="Who is told how a run ended; nobody when left out."
-    )
+    notify: Notify = None
     run: RetriesSection = Field(
         default_factory=RetriesSection, description="How errors that may pass are met."
     )
@@ -68,7 +62,7 @@ class RefreshIcechunkConfig(FlowConfig):
         """The same in the library's words."""
         return refresh_request(
             self.icechunk,
-            archive=ArchiveAddress(self.archive.api_url.rstrip("/"), self.archive.api_key_env),
+            archive=self.archive.address,
             output=self.output.place,
             dandisets=tuple(map(dandiset_request, self.dandisets)),
             force=self.redo.force,

@@ -31,7 +31,7 @@ from shadowzarr.catalog.request import IndexRequest
 from shadowzarr.errors import UsageError
 
 from .begun_run import BegunRun
-from .config import IndexDandisetsConfig
+from .index_config import IndexDandisetsConfig
 
 _SOURCES = {"dandisets": ("id", ""), "folders": ("name", "path"), "manifests": ("name", "file")}
 """Keys of their entries that hold the name and the place."""

@@ -7,7 +7,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, StringConstraints, model_validator
 
-from .sources import Section
+from .section import Section
 
 MIB = 2**20
 
@@ -51,3 +51,7 @@ class RunSection(Section):
     def is_elsewhere(self) -> bool:
         """Whether files are read by workers that are no processes of the run."""
         return self.task_runner != "threads"
+
+
+Run = Annotated[RunSection, Field(description="How much of the machine the run may use.")]
+"""What a configuration has as its ``run``."""

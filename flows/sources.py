@@ -7,31 +7,20 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 from urllib.parse import urlsplit
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, model_validator
+from pydantic import Field, StringConstraints, model_validator
 
 from shadowzarr.access.locations import is_remote
 from shadowzarr.catalog.plan import DEFAULT_INCLUDE, SelectionRules
 from shadowzarr.catalog.request import FILE_INCLUDE, DandisetRequest, FolderRequest, ManifestRequest
 
+from .section import Section, Texts, absolute
+
 _NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,79}$"
 _NAME_RULE = "up to 80 letters, digits, dots, dashes and underscores; a letter or digit first; no six digits"
 DANDISET = r"^\d{6}$"
-
-
-class Section(BaseModel):
-    """A part of a configuration: nothing unknown, nothing converted from another type."""
-
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
-
-
-Globs = Annotated[
-    list[Annotated[str, StringConstraints(min_length=1)]],
-    BeforeValidator(lambda value: [value] if isinstance(value, str) else value),
-]
 
 
 class DandisetSection(Section):
@@ -45,11 +34,11 @@ class DandisetSection(Section):
         description="draft, latest (the newest published version), or a published version such as "
         "0.240101.1200.",
     )
-    include: Globs = Field(
+    include: Texts = Field(
         default=list(DEFAULT_INCLUDE),
         description="Glob patterns of asset paths that are wanted; * stays within a folder, ** does not.",
     )
-    exclude: Globs = Field(default=[], description="Glob patterns of asset paths that are not wanted.")
+    exclude: Texts = Field(default=[], description="Glob patterns of asset paths that are not wanted.")
     limit: Annotated[int, Field(ge=1)] | None = Field(
         default=None, description="At most so many of the wanted assets, the first by path."
     )
@@ -75,7 +64,7 @@ class FolderSection(Section):
         default=None,
         description=f"What its results are called ({_NAME_RULE}); the folder's own name when left out.",
     )
-    include: Globs = Field(
+    include: Texts = Field(
         default=list(FILE_INCLUDE),
         description="Glob patterns of paths below the folder that are wanted; * stays within a folder, ** "
         "does not.",
@@ -85,7 +74,7 @@ class FolderSection(Section):
         description="Whether recordings that NEO reads are wanted too, whatever include says; the files of "
         "one are one asset, called as its folder or its first file. false: those that include matches.",
     )
-    exclude: Globs = Field(default=[], description="Glob patterns of paths that are not wanted.")
+    exclude: Texts = Field(default=[], description="Glob patterns of paths that are not wanted.")
     limit: Annotated[int, Field(ge=1)] | None = Field(
         default=None, description="At most so many of the wanted files, the first by path."
     )
@@ -118,8 +107,8 @@ class ManifestSection(Section):
         description=f"What its results are called ({_NAME_RULE}); the name of the list without its ending "
         "when left out.",
     )
-    include: Globs = Field(default=["**"], description="Glob patterns of names that are wanted.")
-    exclude: Globs = Field(default=[], description="Glob patterns of names that are not wanted.")
+    include: Texts = Field(default=["**"], description="Glob patterns of names that are wanted.")
+    exclude: Texts = Field(default=[], description="Glob patterns of names that are not wanted.")
     limit: Annotated[int, Field(ge=1)] | None = Field(
         default=None, description="At most so many of the wanted files, the first by name."
     )
@@ -174,12 +163,6 @@ def manifest_request(section: ManifestSection) -> ManifestRequest:
     """The same in the library's words."""
     file = section.file if is_remote(section.file) else str(absolute(section.file))
     return ManifestRequest(section.title, file, _rules(section), section.identity)
-
-
-def absolute(folder: str) -> Path:
-    """Name a folder from the root, without ``..``; links are followed only where ``..`` depends on them."""
-    path = Path(folder)
-    return path.resolve() if ".." in path.parts else path.absolute()
 
 
 def _rules(section: DandisetSection | FolderSection | ManifestSection) -> SelectionRules:

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import Field, StringConstraints
 
-from .sources import Section
+from .section import Section
 
 
 class SplitSection(Section):

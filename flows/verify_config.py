@@ -7,16 +7,15 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field
 
-from shadowzarr.catalog.archive_address import ArchiveAddress
 from shadowzarr.catalog.jobs import VerificationOptions
 from shadowzarr.catalog.layout import OutputLayout, layout_at
 
-from .archive_section import ArchiveSection, archive_section
+from .archive_section import Archive, public_archive
 from .flow_config import FlowConfig
-from .notify_section import NotifySection
+from .notify_section import Notify
 from .output_section import PlacesSection, output_section
-from .run_section import RunSection
-from .sources import Section
+from .run_section import Run, RunSection
+from .section import Section
 
 
 class SampleSection(Section):
@@ -41,11 +40,7 @@ class VerifyOutputsConfig(FlowConfig):
     """Configuration of the flow verify_outputs: published references, compared anew with the archive."""
 
     flow: Literal["verify_outputs"] = Field(description="Which flow the configuration is for.")
-    archive: Annotated[ArchiveSection, BeforeValidator(archive_section)] = Field(
-        default_factory=lambda: ArchiveSection.model_validate(archive_section("dandi")),
-        description="dandi, dandi-sandbox, the URL of an archive's API, or a section with api_url and "
-        "api_key_env.",
-    )
+    archive: Archive = Field(default_factory=public_archive)
     output: Annotated[PlacesSection, BeforeValidator(output_section)] = Field(
         description="Where the references are: a folder, or a section."
     )
@@ -55,24 +50,14 @@ class VerifyOutputsConfig(FlowConfig):
         description="sample: everything but the values of inner chunks, of which a choice is compared; "
         "full: all values.",
     )
-    run: RunSection = Field(
-        default_factory=RunSection, description="How much of the machine the run may use."
-    )
-
-    notify: NotifySection | None = Field(
-        default=None, description="Who is told how a run ended; nobody when left out."
-    )
+    run: Run = Field(default_factory=RunSection)
+    notify: Notify = None
 
     @property
     def layouts(self) -> list[tuple[OutputLayout, bool]]:
         """The outputs, each with whether it is the private one."""
         places = [(self.output.place, False), (self.output.private_place, True)]
         return [(layout_at(place), is_private) for place, is_private in places if place is not None]
-
-    @property
-    def address(self) -> ArchiveAddress:
-        """The archive in the library's words."""
-        return ArchiveAddress(self.archive.api_url.rstrip("/"), self.archive.api_key_env)
 
     def verification(self, seed: int) -> VerificationOptions:
         """How references are compared, in the library's words."""

@@ -68,7 +68,7 @@ def _check_all(config: VerifyOutputsConfig, watched: WatchedFlow) -> ChecksSumma
     checks = ended_in_pool(
         check_output,
         chosen,
-        lambda pool: CheckBench(pool, config.address, config.verification(seed)),
+        lambda pool: CheckBench(pool, config.archive.address, config.verification(seed)),
         failed_check,
         run=config.run,
         preload=PRELOAD,

@@ -11,7 +11,7 @@ from shadowzarr.catalog.layout import OutputLayout, layout_at
 from .flow_config import FlowConfig
 from .notify_section import NotifySection
 from .output_section import PlaceSection, output_section
-from .sources import Section
+from .section import Section
 
 Hours = Annotated[float, Field(gt=0)]
 

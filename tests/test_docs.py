@@ -128,7 +128,7 @@ def written(default: object) -> str:
 
 def test_every_key_of_the_configuration_is_described_with_its_default() -> None:
     pytest.importorskip("pydantic")
-    from flows.config import IndexDandisetsConfig
+    from flows.index_config import IndexDandisetsConfig
 
     rows = dict(re.findall(r"^\| `([a-z_.\[\]]+)` \| (\S.*?) \| \S", PIPELINE, re.MULTILINE))
     fields = config_fields(IndexDandisetsConfig)

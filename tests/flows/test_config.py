@@ -4,8 +4,8 @@ from pathlib import Path
 import pytest
 from pydantic import BaseModel, ValidationError
 
-from flows.config import IndexDandisetsConfig
 from flows.config_messages import _models_in
+from flows.index_config import IndexDandisetsConfig
 from flows.models import FLOWS
 from shadowzarr.catalog.request import FILE_INCLUDE
 

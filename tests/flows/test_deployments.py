@@ -11,8 +11,8 @@ import pytest
 from archive_trees import tree
 from ruamel.yaml import YAML
 
-from flows.config import IndexDandisetsConfig
 from flows.given_config import given_config
+from flows.index_config import IndexDandisetsConfig
 from flows.load_config import load_config
 from flows.models import FLOWS
 from shadowzarr.catalog.index_run import index_dandisets as index_without_prefect

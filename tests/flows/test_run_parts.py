@@ -18,7 +18,7 @@ from archive_trees import tree
 from served_prefect import process, served_prefect
 
 from benchmarks.mixed_archive import DANDISETS, MixedArchive, build, config_text
-from flows.config import IndexDandisetsConfig
+from flows.index_config import IndexDandisetsConfig
 from flows.load_config import load_config
 from shadowzarr.catalog.index_run import RunLog, output_session
 from shadowzarr.catalog.index_run import index_dandisets as index_without_prefect

@@ -10,29 +10,29 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, ConfigDict, Field, model_validator
 
-from shadowzarr.catalog.archive_address import ArchiveAddress
 from shadowzarr.catalog.bucket_output import BucketOutput
 from shadowzarr.catalog.jobs import VerificationOptions
 from shadowzarr.catalog.options import ReferenceOptions
 from shadowzarr.catalog.request import IndexRequest
 
-from .archive_section import ArchiveSection, archive_section
+from .archive_section import Archive, archive_section, public_archive
 from .flow_config import FlowConfig
-from .icechunk_section import RepositoriesSection
+from .icechunk_section import IcechunkSection
 from .limits_section import LimitsSection
 from .materialize_section import MaterializeSection
 from .metrics_section import MetricsSection
-from .notify_section import NotifySection
+from .notify_section import Notify
 from .output_section import FATES, OutputSection, are_nested, output_section
 from .prices_section import PricesSection
 from .redo_section import RedoSection
-from .run_section import RunSection
+from .references_section import ReferencesSection
+from .run_section import Run, RunSection
+from .section import repeated
 from .sources import (
     ENTRIES,
     DandisetSection,
     FolderSection,
     ManifestSection,
-    Section,
     dandiset_request,
     dandiset_section,
     folder_request,
@@ -41,55 +41,7 @@ from .sources import (
     manifest_section,
 )
 from .split_section import SplitSection
-
-MIB = 2**20
-
-
-class ReferencesSection(Section):
-    """What references look like; a change here does all assets again."""
-
-    chunk_index_threshold: Annotated[int, Field(ge=0)] | None = Field(
-        default=1000,
-        description="Arrays with more chunks get a chunk index; null lists every chunk.",
-    )
-    contiguous_chunk_bytes: Annotated[int, Field(ge=1)] = Field(
-        default=4 * MIB, description="Contiguous datasets are cut into pieces of about so many bytes."
-    )
-    on_unsupported: Literal["copy", "skip", "error"] = Field(
-        default="copy",
-        description="Values that no codec can decode: copy them into the references, skip them by name, "
-        "or fail the asset.",
-    )
-    inline_limit: Annotated[int, Field(ge=0)] = Field(
-        default=64 * MIB, description="Bytes of inline and copied values in the references of one asset."
-    )
-    url: Literal["download", "blob"] = Field(
-        default="download",
-        description="Which URL of an asset references use: download works for every asset, blob needs no "
-        "redirect and works for open assets only.",
-    )
-    form: Literal["directory", "json"] = Field(
-        default="directory",
-        description="directory: refs.json with index arrays, opens at once whatever the number of chunks; "
-        "json: one file with every chunk, for fsspec and kerchunk readers.",
-    )
-
-
-class VerificationSection(Section):
-    """How references are compared with the original before they are published."""
-
-    mode: Literal["sample", "full", "none"] = Field(
-        default="sample",
-        description="sample: everything but the values of inner chunks, of which a choice is compared; "
-        "full: all values; none: publish unverified.",
-    )
-    seed: Annotated[int, Field(ge=0)] = Field(default=0, description="Seed of the choice of chunks.")
-
-
-class IcechunkSection(RepositoriesSection):
-    """Icechunk repositories of the dandisets, refreshed at the end of a run as refresh_icechunk does."""
-
-    enabled: bool = Field(default=True, description="Whether the section applies.")
+from .verification_section import VerificationSection
 
 
 def long_form(location: tuple[int | str, ...], value: Any, *, replaced: int | str) -> Any:
@@ -129,11 +81,7 @@ class IndexDandisetsConfig(FlowConfig):
     )
 
     flow: Literal["index_dandisets"] = Field(description="Which flow the configuration is for.")
-    archive: Annotated[ArchiveSection, BeforeValidator(archive_section)] = Field(
-        default_factory=lambda: ArchiveSection.model_validate(archive_section("dandi")),
-        description="dandi, dandi-sandbox, the URL of an archive's API, or a section with api_url and "
-        "api_key_env.",
-    )
+    archive: Archive = Field(default_factory=public_archive)
     dandisets: list[Annotated[DandisetSection, BeforeValidator(dandiset_section)]] = Field(
         default=[], description="Dandisets to be indexed; an entry may be just an identifier in quotes."
     )
@@ -152,9 +100,7 @@ class IndexDandisetsConfig(FlowConfig):
     verification: VerificationSection = Field(
         default_factory=VerificationSection, description="How references are verified."
     )
-    run: RunSection = Field(
-        default_factory=RunSection, description="How much of the machine the run may use."
-    )
+    run: Run = Field(default_factory=RunSection)
     limits: LimitsSection = Field(
         default_factory=LimitsSection, description="How much may be asked of servers at once."
     )
@@ -169,9 +115,7 @@ class IndexDandisetsConfig(FlowConfig):
         description="After an asset has failed: continue with the others, or start no further one. The run "
         "ends with exit code 1 either way.",
     )
-    notify: NotifySection | None = Field(
-        default=None, description="Who is told how a run ended; nobody when left out."
-    )
+    notify: Notify = None
     icechunk: IcechunkSection | None = Field(
         default=None,
         description="Icechunk repositories of the dandisets, refreshed at the end of a run; none when left "
@@ -206,8 +150,7 @@ class IndexDandisetsConfig(FlowConfig):
         if not (self.dandisets or self.folders or self.manifests):
             raise ValueError("expected at least one entry in dandisets, folders or manifests")
         names = [each.title for each in self.folders] + [each.title for each in self.manifests]
-        folded = [name.casefold() for name in names]
-        twice = next((name for name in names if folded.count(name.casefold()) > 1), None)
+        twice = repeated(names)
         if twice is not None:
             raise ValueError(f"expected one folder or manifest of the name {twice!r}; give each a name")
         return self
@@ -238,7 +181,7 @@ class IndexDandisetsConfig(FlowConfig):
     def request(self) -> IndexRequest:
         """The same in the library's words."""
         return IndexRequest(
-            archive=ArchiveAddress(self.archive.api_url.rstrip("/"), self.archive.api_key_env),
+            archive=self.archive.address,
             dandisets=tuple(map(dandiset_request, self.dandisets)),
             folders=tuple(map(folder_request, self.folders)),
             manifests=tuple(map(manifest_request, self.manifests)),
