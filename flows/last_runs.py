@@ -13,7 +13,7 @@ from prefect.client.schemas.filters import (
     FlowRunFilterState,
     FlowRunFilterStateType,
 )
-from prefect.client.schemas.objects import DeploymentStatus, FlowRun, StateType
+from prefect.client.schemas.objects import TERMINAL_STATES, DeploymentStatus, FlowRun, StateType
 from prefect.client.schemas.responses import DeploymentResponse
 from prefect.client.schemas.sorting import FlowRunSort
 from prefect.exceptions import ObjectNotFound
@@ -25,7 +25,7 @@ from .watch_summary import LastRun
 
 
 def last_run(client: SyncPrefectClient, wanted: DeploymentSection) -> LastRun:
-    """Look at the runs of a deployment."""
+    """Look at the runs of a deployment; one of which none has ended yet has time from its making on."""
     try:
         deployment = client.read_deployment_by_name(wanted.name)
     except ObjectNotFound:
@@ -33,6 +33,9 @@ def last_run(client: SyncPrefectClient, wanted: DeploymentSection) -> LastRun:
     completed = _latest(client, deployment, FlowRunSort.END_TIME_DESC, StateType.COMPLETED)
     when, allowed = None if completed is None else completed.end_time, timedelta(hours=wanted.within_hours)
     text, is_missing = _age(when, allowed, "completed a run", "completed no run")
+    if when is None and _latest(client, deployment, FlowRunSort.END_TIME_DESC, *_ENDED) is None:
+        made, is_missing = _age(deployment.created, allowed, "was deployed", "nobody knows when it was made")
+        text = f"{text}, and {made}"
     reasons = "; ".join(_reasons(client, deployment)) if is_missing else ""
     return LastRun(wanted.name, f"{text}; {reasons}" if reasons else text, is_missing)
 
@@ -78,6 +81,7 @@ def _reasons(client: SyncPrefectClient, deployment: DeploymentResponse) -> Itera
         yield f"no worker asks for runs of the work pool {deployment.work_pool_name}"
 
 
+_ENDED = [each for each in StateType if each in TERMINAL_STATES]
 _BEGUN = [each for each in StateType if each is not StateType.SCHEDULED]
 
 

@@ -77,6 +77,31 @@ def test_the_run_that_later_ones_are_cancelled_for_is_named(deployments, prefect
     )
 
 
+def test_a_deployment_just_made_has_time(deployments, prefect_server, monkeypatch):
+    from prefect.client.orchestration import get_client
+    from prefect.states import Crashed, Running
+
+    from flows.last_runs import last_run
+    from flows.watch_config import DeploymentSection
+
+    monkeypatch.setenv("PREFECT_API_URL", prefect_server)
+    found, hour = [], DeploymentSection(name="watched/new", within_hours=1.0)
+    with get_client(sync_client=True) as client:
+        deployment = client.create_deployment(
+            client.create_flow_from_name("watched"), "new", entrypoint="a.b"
+        )
+        found.append(last_run(client, hour))
+        run = client.create_flow_run_from_deployment(deployment, name="first")
+        client.set_flow_run_state(run.id, Running(), force=True)
+        found += [last_run(client, each) for each in (hour, hour.model_copy(update={"within_hours": 1e-6}))]
+        client.set_flow_run_state(run.id, Crashed(message="the disk is full"), force=True)
+        found.append(last_run(client, hour))
+    assert [each.is_missing for each in found] == [False, False, True, True]
+    assert found[0].text.startswith("completed no run, and was deployed ")
+    assert found[0].text.endswith(" ago (within 1 h)")
+    assert found[3].text.startswith("completed no run; the latest run, first, is Crashed: the disk is full")
+
+
 def test_a_run_too_long_ago(deployments, prefect_server, tmp_path):
     from flows.watch_deployments import watch_deployments
 
