@@ -3,6 +3,7 @@
 import json
 import re
 import typing
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
 import numpy as np
@@ -209,6 +210,18 @@ def test_public_names_are_listed_in_the_readme() -> None:
     table = readme.partition("## The library")[2].partition("## ")[0]
     rows = [line.split("|")[1] for line in table.splitlines() if line.startswith("| `")]
     assert sorted(re.findall(r"`(\w+)`", "".join(rows))) == sorted(shadowzarr.__all__)
+
+
+def test_the_reference_shows_methods_that_a_class_has_from_another_of_the_package() -> None:
+    """The builder's are all in classes that it is made of."""
+    spec = spec_from_file_location("generated_pages", ROOT / "docs" / "_ext" / "generated_pages.py")
+    assert spec is not None
+    assert spec.loader is not None
+    generated = module_from_spec(spec)
+    spec.loader.exec_module(generated)
+    page = generated.api_page()
+    assert ".. autoclass:: shadowzarr.RfsBuilder\n   :members:\n   :inherited-members: object\n" in page
+    assert "   :inherited-members: ABC, Store, object\n" in page  # zarr's own stay out of the store's
 
 
 def test_options_of_reading_are_described_with_their_defaults() -> None:

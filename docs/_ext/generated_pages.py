@@ -63,8 +63,14 @@ def _entries(name: str, module: Any, *, known: Sequence[str]) -> Iterable[str]:
             yield f"`{name}.{public}` ({type(value).__name__})"
             continue
         kind = "class" if isinstance(value, type) else "function"
-        members = "\n   :members:" if kind == "class" else ""
+        members = _members(value) if isinstance(value, type) else ""
         yield _directive(f".. auto{kind}:: {name}.{public}{members}")
+
+
+def _members(cls: type) -> str:
+    """Have the members of a class shown, with those that it has from classes of this package and no other."""
+    others = {each.__name__ for each in cls.__mro__ if each.__module__.partition(".")[0] != "shadowzarr"}
+    return f"\n   :members:\n   :inherited-members: {', '.join(sorted(others))}"
 
 
 def _directive(text: str) -> str:
