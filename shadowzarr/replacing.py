@@ -2,20 +2,30 @@
 
 Locks are those of open files (``flock``), which die with their process. Where a file system or an operating
 system has none, writers do not wait for each other; a file is replaced by one rename all the same.
+
+Folders are replaced by exchanging two names. Where that cannot be, there is a moment without one.
 """
 
 from __future__ import annotations
 
 import contextlib
+import ctypes
+import errno
+import functools
 import hashlib
 import os
 import sys
 import uuid
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 if sys.platform != "win32":
     import fcntl
+
+EARLIER = ".earlier"
+_HERE, _EXCHANGE = -100, 2
+"""AT_FDCWD and RENAME_EXCHANGE of Linux."""
 
 
 @contextlib.contextmanager
@@ -74,6 +84,59 @@ def replace_file(target: Path, data: bytes, *, renaming: Callable[[Path], object
         raise
     finally:
         _let_go(descriptor)
+
+
+def replace_whole(made: Path, target: Path) -> None:
+    """Give a file or a folder its name, in place of the one that has it.
+
+    On Linux whoever opens the name finds one of both at any moment, unless the file system cannot exchange
+    names, as NFS; there a folder is away for the moment between two renames.
+
+    Parameters
+    ----------
+    made : Path
+        It, on the same file system. What was there lies then at its place, or beside it with `EARLIER`
+        behind its name; somebody clears both.
+    target : Path
+        Its name; the folder of that must be there.
+    """
+    is_file = not target.is_dir() and not made.is_dir()  # for which one rename does it
+    if is_file or not os.path.lexists(target):
+        made.replace(target)
+    elif not _exchange(made, target):
+        earlier = made.with_name(made.name + EARLIER)
+        target.rename(earlier)
+        try:
+            made.replace(target)
+        except OSError:
+            earlier.rename(target)
+            raise
+
+
+def _exchange(one: Path, other: Path) -> bool:
+    """Exchange two names at once; False where that cannot be done."""
+    rename = _renameat2()
+    if rename is None:
+        return False
+    if rename(_HERE, os.fsencode(one), _HERE, os.fsencode(other), _EXCHANGE) == 0:
+        return True
+    number = ctypes.get_errno()
+    if number in (errno.ENOSYS, errno.EINVAL, errno.EOPNOTSUPP):
+        return False
+    raise OSError(number, os.strerror(number), str(one), None, str(other))
+
+
+@functools.cache
+def _renameat2() -> Callable[..., int] | None:
+    """Linux' function that exchanges names, which Python does not have."""
+    if sys.platform != "linux":
+        return None
+    function: Any = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)
+    if function is not None:
+        path, folder = ctypes.c_char_p, ctypes.c_int
+        function.argtypes = [folder, path, folder, path, ctypes.c_uint]
+    found: Callable[..., int] | None = function
+    return found
 
 
 def _open_temporary(target: Path) -> tuple[Path, int]:

@@ -87,6 +87,7 @@ MAY_IMPORT = {
         "recognition",
         "recording_files",
         "formats",
+        "replacing",
         "write",
         "store",
         "verify",

@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from ..errors import OutputError
+from ..replacing import replace_whole
 from .asset_names import ignores_case
 from .atomic_files import write_whole
 from .lock import check_output, output_lock
@@ -83,7 +84,7 @@ class FolderOutput:
         target = self.folder / name
         target.parent.mkdir(parents=True, exist_ok=True)
         if is_final:
-            local.replace(target)
+            replace_whole(local, target)
         elif not target.exists():
             local.rename(target)
 

@@ -18,6 +18,7 @@ from pathlib import Path
 
 from ..access import s3_locations
 from ..errors import InvalidReferencesError
+from ..replacing import EARLIER
 from .archive_address import ArchiveAddress
 from .child_pool import ChildPool
 from .clock import utc_now
@@ -168,18 +169,16 @@ def write_summary(summary: MaterializeSummary, target: OutputLayout, *, started:
 
 def _write_apart(bench: MaterializeBench, work: MaterializeWork, job: MaterializeJob) -> StoreFacts:
     """Write the store into the workings, then give it its name."""
-    store, earlier = work.target.store, job.out.with_name("earlier")
+    store = work.target.store
     try:
         job.out.parent.mkdir(parents=True, exist_ok=True)
-        remove(job.out)  # whole, but not published: nothing tells what is in it
-        remove(earlier)
+        remove(job.out)  # whole, but not published: nothing tells what is in it; or the one of before
+        remove(job.out.with_name(job.out.name + EARLIER))
     except OSError as error:
         raise output_error(f"cannot write {job.out}", error) from error
     facts: StoreFacts = bench.pool.run(FUNCTION, job).value
     try:
         store.remove(_records(work))
-        if work.target.bucket is None and Path(work.target.folder / work.store).is_dir():
-            Path(work.target.folder / work.store).rename(earlier)  # removing takes longer than renaming
         store.adopt(job.out, work.store, is_final=work.target.bucket is None)
     except OSError as error:
         raise output_error(f"cannot publish {store.location(work.store)}", error) from error

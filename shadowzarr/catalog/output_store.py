@@ -84,7 +84,8 @@ class OutputStore(Protocol):
             What was staged; a folder may move away.
         name : str
         is_final : bool
-            A file there is replaced at once. Otherwise the name tells the content, and what is there
+            What is there is replaced at once, by a folder too where names can be exchanged
+            (`shadowzarr.replacing.replace_whole`). Otherwise the name tells the content, and what is there
             under it is the same.
         """
 

@@ -41,11 +41,16 @@ def publish_references(layout: OutputLayout, asset: CatalogAsset) -> tuple[PureP
     try:
         nbytes, files = size_of(staged)
         (layout.staging_folder(asset) / NOTE).write_bytes(orjson.dumps(layout.relative(final)))
-        layout.store.remove(map(layout.relative, records_beside(layout, layout.place(asset))))
+        withdraw_records(layout, asset)
         _adopt(layout.store, staged, layout.relative(final))
     except OSError as error:
         raise output_error(f"cannot publish {layout.location(final)}", error) from error
     return final, nbytes, files
+
+
+def withdraw_records(layout: OutputLayout, asset: CatalogAsset) -> None:
+    """Remove the records of an asset before what they describe is replaced: nothing of it counts as done."""
+    layout.store.remove(map(layout.relative, records_beside(layout, layout.place(asset))))
 
 
 def finish_asset(layout: OutputLayout, asset: CatalogAsset, record: IndexRecord) -> None:

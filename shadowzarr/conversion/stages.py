@@ -22,7 +22,7 @@ from ..catalog.jobs import IndexResult
 from ..catalog.layout import layout_at
 from ..catalog.output_store import output_error
 from ..catalog.plan import AssetWork
-from ..catalog.publish import finish_asset, finish_failed
+from ..catalog.publish import finish_asset, finish_failed, withdraw_records
 from ..catalog.records import ErrorSummary, IndexRecord, StageTime, VerificationSummary
 from ..catalog.stages import AssetResults, Done, Workshop
 from ..errors import SourceChangedError
@@ -210,17 +210,15 @@ def _check_unchanged(bench: ConversionBench, work: AssetWork) -> None:
 
 
 def _publish_store(bench: ConversionBench, work: AssetWork) -> None:
-    """Give the ordinary file its name, in place of one of an earlier state."""
+    """Give the ordinary file its name, in place of an earlier one, which no record describes then."""
     staged = bench.job(work).store_path
     final = store_path(bench.rules, bench.recordings[work.asset.path])
-    if staged is None or final is None:
+    if staged is None or final is None or bench.rules.stores is None:
         return
-    earlier = staged.with_name("earlier")
+    stores = layout_at(bench.rules.stores)
     try:
-        final.parent.mkdir(parents=True, exist_ok=True)
-        if final.is_dir():
-            final.rename(earlier)  # removing takes longer than renaming
-        staged.replace(final)
+        withdraw_records(bench.workshop.layout(work), work.asset)
+        stores.store.adopt(staged, stores.relative(final), is_final=True)
     except OSError as error:
         raise output_error(f"cannot publish {final}", error) from error
     _clear_store(bench, work.asset)
