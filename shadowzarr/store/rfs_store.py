@@ -65,7 +65,8 @@ class RfsStore(Store):
         Serve ``_FillValue`` of arrays whose axes have names, as NetCDF files have them, in the form in which
         xarray reads it, floating-point numbers in base64, and ``scale_factor``, ``add_offset`` and
         ``missing_value`` as numbers, not lists of one. As they are stored xarray refuses the file, or makes
-        objects of its values. `open_rfs` serves what is stored.
+        objects of its values. Attributes by which HDF5 attaches dimension scales are left away, and arrays
+        that stand for a dimension without values are not listed. `open_rfs` serves what is stored.
     local_cache : LocalCache, optional
         Keeps ranges of remote files between sessions. Needs their ETags in the document, and
         `validate_sources`.
@@ -265,9 +266,12 @@ class RfsStore(Store):
             yield key
 
     async def list_dir(self, prefix: str) -> AsyncIterator[str]:
-        """Names directly below ``prefix``, in the document's order."""
-        async for name in self._listing.names(self._locator.own_key(prefix.rstrip("/"))):
-            yield name
+        """Names directly below ``prefix``, in the document's order; not those that `cf_attributes` hides."""
+        folder = self._locator.own_key(prefix.rstrip("/"))
+        async for name in self._listing.names(folder):
+            path = f"{folder}/{name}" if folder else name
+            if not self._metadata.is_hidden(f"{path}/{METADATA_NAME}"):
+                yield name
 
     async def set(self, key: str, value: Buffer) -> None:
         """Refused: references are read-only."""

@@ -28,7 +28,7 @@ from ..refs.node_checks import check_node
 from ..zlib_codec import FAST_ZLIB, ZLIB
 from .announced import ANNOUNCED_KEYS
 from .locate import Locator
-from .xarray_spelling import spelled_for_xarray
+from .xarray_spelling import NO_VARIABLE, is_bare_dimension, spelled_for_xarray
 
 _OURS = {ZLIB: FAST_ZLIB, BLOSC: CHECKED_BLOSC}
 """Codecs that are served under another name, by zarr's names."""
@@ -44,7 +44,7 @@ class ServedMetadata:
     strict_json : bool
         Serve attributes and codecs as they are stored, in strict JSON.
     cf_attributes : bool, optional
-        Serve attributes of CF as xarray reads them.
+        Serve attributes of CF as xarray reads them, and name no dimensions without values.
     """
 
     def __init__(self, locator: Locator, *, strict_json: bool, cf_attributes: bool = False) -> None:
@@ -66,6 +66,13 @@ class ServedMetadata:
         """The metadata of a node as zarr has it, without those of the nodes below it."""
         return _within_depth(lambda key: parse_by_zarr(self._document(key), _path_of(key)), key)
 
+    def is_hidden(self, key: str) -> bool:
+        """Whether the node with this key is served to who asks for it, and not named among the members."""
+        stored = self._locator.refs.get(key) if self._spell else None
+        if not isinstance(stored, str) or NO_VARIABLE not in stored:
+            return False  # nearly all nodes, which are not parsed for this
+        return is_bare_dimension(_within_depth(self._locator.metadata, key))
+
     def _serve(self, key: str) -> bytes:
         document = self._document(key)
         parse_by_zarr(document, _path_of(key))
@@ -83,7 +90,7 @@ class ServedMetadata:
         suffix = f"/{METADATA_NAME}"
         keys = [key for key in self._locator.refs if key.endswith(suffix)]
         try:
-            nodes = {key.removesuffix(suffix): self._document(key) for key in keys}
+            nodes = {key.removesuffix(suffix): self._document(key) for key in keys if not self.is_hidden(key)}
             if self._locator.renamed or not _are_understood(nodes):
                 return {}
         except (InvalidReferencesError, RecursionError):
