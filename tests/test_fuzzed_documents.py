@@ -15,7 +15,7 @@ from shadowzarr import generate_rfs, write_rfs
 
 GOLDEN = Path(__file__).parent / "golden" / "format-1"
 ROUNDS = int(os.environ.get("FUZZED_DOCUMENTS", "300"))
-SECONDS = 900
+SECONDS = 600 + 3 * ROUNDS
 """For all rounds; each has a bound of its own."""
 
 
