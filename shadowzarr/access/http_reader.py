@@ -111,7 +111,7 @@ class HttpReader:
             if wanted.length == 0:
                 return b""
             async with live.gate():
-                return (await drive_async(live, live.steps(url, wanted, source))).data
+                return (await drive_async(live, url, live.steps(url, wanted, source))).data
 
         if len(ranges) == 1:
             return [await fetch(ranges[0])]
@@ -120,13 +120,13 @@ class HttpReader:
     def read_whole(self, url: str, *, source: Source | None = None) -> Buffer:
         """Read a whole file; errors as in `read`."""
         live = self._now_live()
-        return drive(live, live.steps(url, None, source), share=True, traffic=current()).data
+        return drive(live, url, live.steps(url, None, source), share=True, traffic=current()).data
 
     async def read_whole_async(self, url: str, *, source: Source | None = None) -> Buffer:
         """Like `read_whole`, awaited."""
         live = self._now_live()
         async with live.gate():
-            return (await drive_async(live, live.steps(url, None, source))).data
+            return (await drive_async(live, url, live.steps(url, None, source))).data
 
     def probe(self, url: str, nbytes: int = 1) -> RangeAnswer:
         """Size and ETag of a file, learnt from a request for its first bytes; errors as in `read`.
@@ -143,7 +143,7 @@ class HttpReader:
         live = self._now_live()
         try:
             steps = live.steps(url, FileRange(0, nbytes), None, may_end=True)
-            answer = drive(live, steps, share=True, traffic=current())
+            answer = drive(live, url, steps, share=True, traffic=current())
         except PastTheEndError as error:
             # S3 does not tell the size there, but only an empty file has no first byte
             if error.total:

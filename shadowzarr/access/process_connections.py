@@ -7,9 +7,10 @@ out, so that both resolve, check and try again alike.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import threading
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
@@ -82,7 +83,7 @@ class Connections:
         def fetch(wanted: FileRange) -> Buffer:
             if wanted.length == 0:
                 return b""
-            return drive(self, self.steps(url, wanted, source), share=share, traffic=traffic).data
+            return drive(self, url, self.steps(url, wanted, source), share=share, traffic=traffic).data
 
         return fetch
 
@@ -119,6 +120,7 @@ class Connections:
             except PastTheEndError as error:
                 if source is not None:
                     check_identity(source, size=error.total, etag=error.etag)
+                    _check_end(source, wanted)
                 raise
             except AccessDeniedError as error:
                 if is_refreshed or error.status != 403 or address in {"", url}:
@@ -179,6 +181,16 @@ class Connections:
             self._without_ranges[without_query(url)] = time.monotonic() + _FORGET_REFUSAL
 
 
+def _check_end(source: Source, wanted: FileRange | None) -> None:
+    """Say that a refusal of bytes past the end is wrong, when they are before it."""
+    if wanted is not None and source.size is not None and wanted.stop <= source.size:
+        raise ReadError(
+            f"{without_query(source.url)}: the server says (416) that it has no bytes {wanted.offset} to "
+            f"{wanted.stop}; the file had {source.size} when it was indexed",
+            status=416,
+        )
+
+
 def _until_end(wanted: FileRange | None, answer: RangeAnswer) -> FileRange | None:
     """A range without what lies after the end of the file."""
     if wanted is None or answer.total is None:
@@ -195,8 +207,29 @@ def _needs_signing(address: str) -> bool:
     return address.startswith("s3://") and s3_locations.is_signed(address)
 
 
-def drive(live: Connections, steps: _Steps, *, share: bool, traffic: Traffic) -> RangeAnswer:
+def drive(live: Connections, url: str, steps: _Steps, *, share: bool, traffic: Traffic) -> RangeAnswer:
     """Carry out a request on this thread."""
+    with _noting(url, traffic):
+        return _driven(live, steps, share=share, traffic=traffic)
+
+
+async def drive_async(live: Connections, url: str, steps: _Steps) -> RangeAnswer:
+    """Carry out a request in the running event loop."""
+    with _noting(url, current()):
+        return await _driven_async(live, steps)
+
+
+@contextlib.contextmanager
+def _noting(url: str, traffic: Traffic) -> Iterator[None]:
+    """Note the failure that a request ends in."""
+    try:
+        yield
+    except ShadowzarrError as error:
+        traffic.failed(url, error)
+        raise
+
+
+def _driven(live: Connections, steps: _Steps, *, share: bool, traffic: Traffic) -> RangeAnswer:
     step = _advance(steps, None)
     while not isinstance(step, RangeAnswer):
         try:
@@ -217,8 +250,7 @@ def drive(live: Connections, steps: _Steps, *, share: bool, traffic: Traffic) ->
     return step
 
 
-async def drive_async(live: Connections, steps: _Steps) -> RangeAnswer:
-    """Carry out a request in the running event loop."""
+async def _driven_async(live: Connections, steps: _Steps) -> RangeAnswer:
     step = _advance(steps, None)
     while not isinstance(step, RangeAnswer):
         try:

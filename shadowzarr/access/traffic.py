@@ -20,10 +20,16 @@ class Traffic:
 
     Each thread counts for itself, so that none waits for another: requests are also made while HDF5 holds
     its lock.
+
+    Attributes
+    ----------
+    failures : list of (str, ShadowzarrError)
+        Reads that failed after all their tries, with the URL that they were for; the first `_MOST_FAILURES`.
     """
 
     def __init__(self) -> None:
         self._by_thread: dict[int, tuple[int, int, int]] = {}
+        self.failures: list[tuple[str, ShadowzarrError]] = []
 
     def asked(self) -> None:
         """Count a request that is made."""
@@ -36,6 +42,11 @@ class Traffic:
     def retried(self) -> None:
         """Count a try that is made again, after a pause."""
         self._add(0, 0, 1)
+
+    def failed(self, url: str, error: ShadowzarrError) -> None:
+        """Note a read that failed; nobody else may hear of it, when it was a library that asked."""
+        if self is not _UNHEARD and len(self.failures) < _MOST_FAILURES:
+            self.failures.append((url, error))
 
     @property
     def requests(self) -> int:
@@ -57,6 +68,8 @@ class Traffic:
         before = self._by_thread.get(thread, (0, 0, 0))
         self._by_thread[thread] = (before[0] + requests, before[1] + nbytes, before[2] + retries)
 
+
+_MOST_FAILURES = 1000
 
 _UNHEARD = Traffic()
 """Counts what nobody asked to be counted."""

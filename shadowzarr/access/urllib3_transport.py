@@ -198,7 +198,7 @@ def _total(response: urllib3.BaseHTTPResponse, url: str, wanted: FileRange) -> i
     header = response.headers.get("Content-Range", "")
     first, total = content_range(header)
     if first != wanted.offset:
-        raise ReadError(
+        raise TransientReadError(  # of a cache on the way, more often than of the server
             f"{without_query(url)}: asked for bytes from {wanted.offset} on, the answer says {header!r}",
             status=206,
         )

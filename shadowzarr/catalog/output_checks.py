@@ -24,7 +24,6 @@ from ..errors import (
     SourceChangedError,
     SourceNotFoundError,
 )
-from ..verify.report import REPLACED
 from .archive_address import ArchiveAddress
 from .child_pool import ChildPool
 from .jobs import VERIFY_FUNCTION, VerificationOptions, VerifyJob
@@ -243,10 +242,8 @@ def _readable(output: PublishedOutput) -> IndexRecord | None:
 def _verdict(error: BaseException) -> Verdict:
     if isinstance(error, (SourceChangedError, SourceNotFoundError, NotInArchiveError)):
         return "stale"
-    if isinstance(error, ReferencesDifferError):
-        kinds = [line.partition(": ")[2].partition(":")[0] for line in error.summary.differences]
-        return "stale" if kinds == [REPLACED] else "broken"
-    return "broken" if isinstance(error, (InvalidReferencesError, DamagedSourceError)) else "unchecked"
+    is_broken = isinstance(error, (ReferencesDifferError, InvalidReferencesError, DamagedSourceError))
+    return "broken" if is_broken else "unchecked"
 
 
 def _check(output: PublishedOutput, record: IndexRecord | None, verdict: Verdict, reason: str) -> OutputCheck:

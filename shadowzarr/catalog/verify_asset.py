@@ -9,8 +9,9 @@ from dataclasses import replace
 
 from ..access.range_reader import limit_requests
 from ..access.traffic import counted
-from ..errors import ReferencesDifferError
+from ..errors import ReferencesDifferError, SourceChangedError
 from ..verify import VerificationReport, verify_rfs
+from ..verify.failed_reads import FailedReads
 from .jobs import VerifyJob
 from .records import VerificationSummary
 
@@ -24,6 +25,8 @@ def verify_asset(job: VerifyJob) -> VerificationSummary:
     ------
     ReferencesDifferError
         When they differ.
+    SourceChangedError
+        When the file is not the one that was indexed.
     ShadowzarrError
         When either cannot be read.
     """
@@ -32,9 +35,13 @@ def verify_asset(job: VerifyJob) -> VerificationSummary:
     if job.options.mode == "none":
         return VerificationSummary(mode="none")
     with counted() as traffic:
+        reads = FailedReads(traffic, job.url)
         report = verify_rfs(job.staged, job.local or job.url, mode=job.options.mode, seed=job.options.seed)
     summary = replace(summarise(report), retries=traffic.retries)
+    if report.replaced:
+        raise SourceChangedError(report.replaced)
     if not summary.equal:
+        reads.check()  # of a local copy: what the references read is the asset's all the same
         raise ReferencesDifferError(summary)
     return summary
 

@@ -23,6 +23,8 @@ def altered(response: Response, request: Request, effects: Effects) -> Response:
         first, last, total = map(int, place.groups())
         shift = effects.shift_start
         headers["Content-Range"] = f"bytes {first + shift}-{last + shift}/{total + effects.shift_total}"
+    if effects.other_bytes and response.length:
+        response.body = bytes(byte ^ 0xFF for byte in _whole(response.body))
     if effects.gzip and response.length:
         response.body = gzip.compress(_whole(response.body), 1)
         headers["Content-Encoding"] = "gzip"

@@ -56,6 +56,8 @@ class Effects:
         Numbers added to the first byte and to the size that ``Content-Range`` tells; the bytes stay.
     hide_range : bool
         A part comes without ``Content-Range``.
+    other_bytes : bool
+        The body has its length and headers, and other bytes.
     gzip : bool
         The body comes compressed, and says so.
     http10 : bool
@@ -84,6 +86,7 @@ class Effects:
     shift_start: int = 0
     shift_total: int = 0
     hide_range: bool = False
+    other_bytes: bool = False
     gzip: bool = False
     http10: bool = False
     framing: Literal["chunked", "close"] | None = None

@@ -18,7 +18,7 @@ from ..access.watched import working_on
 from .bits import different_bits, is_same_type
 from .document import check_document
 from .original import Choice
-from .references import References, join, raise_of_server
+from .references import References, join
 from .regions import Region, chunks_in, region_text
 from .report import Plain
 from .tally import NOTHING, Tally
@@ -218,7 +218,7 @@ class _Comparison:
         try:
             return np.asarray(node[region] if region else node[()])
         except Exception as error:  # noqa: BLE001 - zarr, codecs and the store may raise anything
-            raise_of_server(error)
+            self._tally.check_reads()
             self._read_original(path, region, read)
             where = Plain(f"values at {region_text(region)}")
             self._stop(path, "unreadable references", where, _reason(error))

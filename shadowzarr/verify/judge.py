@@ -12,9 +12,11 @@ from typing import Any
 
 from ..access.locations import canonical, is_remote, without_query
 from ..access.source_identity import Source, check_identity
-from ..errors import SourceChangedError, UnknownFormatError, UsageError
+from ..access.traffic import counted
+from ..errors import SourceChangedError, SourceError, TransientReadError, UnknownFormatError, UsageError
 from ..recording_parts import is_of_recording
 from ..refs.document import Rfs
+from .failed_reads import FailedReads
 from .memory_original import MemoryOriginal
 from .neo.neo_original import NeoOriginal, RawReader, about_recording, open_recording
 from .opening import open_original
@@ -68,8 +70,9 @@ def verify_rfs(
     Returns
     -------
     VerificationReport
-        With every difference; what cannot be read from the references is one. When the source was
-        replaced (by its size, and ETag if remote), that is the only one, of kind ``"replaced"``.
+        With every difference; bytes that the references name and that are not there are one. When the
+        source was replaced (by its size, and ETag if remote), that is the only one, of kind ``"replaced"``.
+        What differs is compared a second time, where anything was read over the network.
 
     Raises
     ------
@@ -82,28 +85,76 @@ def verify_rfs(
     shadowzarr.errors.UnknownFormatError
         When the original is of no format that is known, as a raw binary file is.
     shadowzarr.errors.SourceError, shadowzarr.errors.ReadError
-        When the original cannot be opened.
+        When the original cannot be opened, or a server does not give what is read of it or by the references,
+        whether it says so or sends other bytes the second time (`TransientReadError`).
     """
     if mode not in ("sample", "full"):
         raise UsageError(f'mode is {mode!r}; it must be "sample" or "full"')
-    tally, choice = Tally(), Choice(mode, seed, sampled_chunks)
-    if isinstance(against, Mapping):
-        arrays = MemoryOriginal(against)
-        references = load_references(refs, tally, allow_local_files=allow_local_files)
-        arrays.compare(references, tally, choice)
-        original = arrays.name
-    elif isinstance(against, RawReader):
-        recording = NeoOriginal(against)
-        references = load_references(refs, tally, allow_local_files=allow_local_files)
-        recording.compare(references, tally, choice)
-        original = recording.name
-    else:
-        references = load_references(refs, tally, allow_local_files=allow_local_files)
-        source = os.fspath(against) if against is not None else _described_by(references)
-        _compare_file(canonical(source), references, tally, choice, allow_external=allow_external)
-        original = without_query(source)
-    name = os.fspath(refs) if isinstance(refs, str | os.PathLike) else "references in memory"
-    return tally.report(mode, seed, references=without_query(name), original=original)
+    choice = Choice(mode, seed, sampled_chunks)
+
+    def compare() -> tuple[VerificationReport, bool]:
+        with counted() as traffic:
+            before, reads = traffic.requests, FailedReads(traffic)
+            tally = Tally(reads)
+            references = load_references(refs, tally, allow_local_files=allow_local_files)
+            original = _compare(references, against, tally, choice, reads, allow_external=allow_external)
+            name = os.fspath(refs) if isinstance(refs, str | os.PathLike) else "references in memory"
+            report = tally.report(mode, seed, references=without_query(name), original=original)
+            return report, traffic.requests > before
+
+    try:
+        report, is_over_network = compare()
+    except SourceChangedError:
+        raise
+    except SourceError as error:  # what it cannot be opened for is to show twice, too
+        raise _unlike(compare()[0].original, str(error)) from error
+    if not report.equal and is_over_network:
+        _check_same(report, compare()[0])
+    return report
+
+
+def _check_same(first: VerificationReport, second: VerificationReport) -> None:
+    """Refuse what two comparisons found, when it is not the same: then what a server sent was not.
+
+    Raises
+    ------
+    TransientReadError
+        When it is not the same.
+    """
+    apart = set(first.differences) ^ set(second.differences)
+    if not apart:
+        return
+    only = next(each for each in (*first.differences, *second.differences) if each in apart)
+    found = f"{only.path}: {only.kind}: original {only.original}, references {only.references}"
+    raise _unlike(first.original, found)
+
+
+def _unlike(original: str, found: str) -> TransientReadError:
+    return TransientReadError(
+        f"{original}: a server sent other bytes when it was read again, so nothing can be said of the "
+        f"references; of two comparisons one alone found this: {found}. Check the network and try again"
+    )
+
+
+def _compare(
+    references: References,
+    against: str | os.PathLike[str] | Mapping[str, Any] | RawReader | None,
+    tally: Tally,
+    choice: Choice,
+    reads: FailedReads,
+    *,
+    allow_external: bool,
+) -> str:
+    """Compare references with the original, and tell its name."""
+    if isinstance(against, Mapping | RawReader):
+        given = MemoryOriginal(against) if isinstance(against, Mapping) else NeoOriginal(against)
+        given.compare(references, tally, choice)
+        return given.name
+    source = os.fspath(against) if against is not None else _described_by(references)
+    location = canonical(source)
+    reads.of(location)
+    _compare_file(location, references, tally, choice, allow_external=allow_external)
+    return without_query(source)
 
 
 def _compare_file(

@@ -19,7 +19,6 @@ from zarr.core.sync import sync
 
 from ..access.locations import canonical
 from ..attributes import decode_attributes
-from ..errors import ReadError
 from ..refs.document import Rfs, SkippedEntry
 from ..store.load_rfs import load_rfs
 from ..store.locate import ChunkId, Locator
@@ -27,22 +26,8 @@ from ..store.open_rfs import open_loaded
 from .stored_attributes import Decoded, decode, strict_json
 from .tally import Tally, printable
 
-_WHOLE_FILE = 200  # status of a server that ignores Range
-
 MOST_LINKS = 40
 """How many links a path may lead through; more is a circle."""
-
-
-def raise_of_server(error: Exception) -> None:
-    """Raise an error again that speaks of the server alone; of any other the references may be the cause.
-
-    Raises
-    ------
-    ReadError
-        When reading failed in a way that may pass, or the server ignores Range.
-    """
-    if isinstance(error, ReadError) and (error.transient or error.status == _WHOLE_FILE):
-        raise error
 
 
 @dataclass(frozen=True)

@@ -138,9 +138,9 @@ class VerificationReport(SummaryShown):
         limit : int
             How many differences, and how many objects left out, to name.
         """
-        replaced = next((each for each in self.differences if each.kind == REPLACED), None)
-        if replaced is not None:
-            return _replaced_line(self.original, replaced)
+        replaced = self.replaced
+        if replaced:
+            return f"different: {replaced}"
         lines = [self._verdict(), self._counted()]
         lines += _listed("difference", [_difference_line(each) for each in self.differences], limit)
         lines += _listed("left out", [f"{each.path}: {each.reason}" for each in self.left_out], limit)
@@ -149,6 +149,17 @@ class VerificationReport(SummaryShown):
             lines.append("allowed by the convention:")
             lines += [f"  {count:>9,}  {MAPPINGS.get(name, name)}" for name, count in used]
         return "\n".join(lines)
+
+    @property
+    def replaced(self) -> str:
+        """How the original is not the file that was indexed; empty when it is."""
+        found = next((each for each in self.differences if each.kind == REPLACED), None)
+        if found is None:
+            return ""
+        return (
+            f"{self.original} is not the file that was indexed (it has {found.original}; when it was "
+            f"indexed it had {found.references}); generate the references again"
+        )
 
     def _verdict(self) -> str:
         compared = "all values" if self.mode == "full" else f"sampled chunks, seed {self.seed}"
@@ -168,13 +179,6 @@ class VerificationReport(SummaryShown):
 
 def _number(count: int, plural: str) -> str:
     return f"{count:,} {plural.removesuffix('s') if count == 1 else plural}"
-
-
-def _replaced_line(original: str, difference: Difference) -> str:
-    return (
-        f"different: {original} is not the file that was indexed (it has {difference.original}; when it was "
-        f"indexed it had {difference.references}); generate the references again"
-    )
 
 
 def _difference_line(difference: Difference) -> str:

@@ -6,15 +6,24 @@ The one mutable thing of a verification; everything else returns values.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from typing import Any
 
+from .failed_reads import FailedReads
 from .report import COUNTED, Difference, LeftOut, Mode, Plain, VerificationReport, short
 
 
 class Tally:
-    """Counts, differences, objects left out and mappings used, so far."""
+    """Counts, differences, objects left out and mappings used, so far.
 
-    def __init__(self) -> None:
+    Parameters
+    ----------
+    reads : FailedReads, optional
+        What knows of reads that failed: one is no difference, and ends the comparison.
+    """
+
+    def __init__(self, reads: FailedReads | None = None) -> None:
+        self._reads = reads
         self._counts: Counter[str] = Counter()
         self._mappings: Counter[str] = Counter()
         self._differences: list[Difference] = []
@@ -31,14 +40,27 @@ class Tally:
 
     def differ(self, path: str, kind: str, original: Any, references: Any) -> None:
         """Add a difference; the values are shortened, and `Plain` text is shown without quotes."""
+        self.check_reads()
         self._differences.append(Difference(_absolute(path), kind, short(original), short(references)))
 
     def leave_out(self, path: str, kind: str, reason: str) -> None:
         """Add an object that the document says it leaves out."""
+        self.check_reads()
         self._left_out.append(LeftOut(_absolute(path), kind, reason))
 
+    def check_reads(self) -> None:
+        """Raise what a read ended with, unless the references may be the cause; see `FailedReads.check`."""
+        if self._reads is not None:
+            self._reads.check()
+
+    @property
+    def differences(self) -> Sequence[Difference]:
+        """The differences so far."""
+        return self._differences
+
     def report(self, mode: Mode, seed: int, *, references: str, original: str) -> VerificationReport:
-        """The report of what was collected."""
+        """The report of what was collected; raises as `check_reads` does."""
+        self.check_reads()
         return VerificationReport(
             mode=mode,
             seed=seed,

@@ -65,7 +65,11 @@ ASSETS = {
     "verify": Met("503", {"after": 1, "times": 2}, retries=(1,)),
     "lasting": Met("502 as a page", says=("TransientReadError", "6 tries"), retries=(5,)),
     "year": Met("503, Retry-After a year", says=("TransientReadError", "503")),
-    "start": Met("another start", says=("ReadError", "the answer says")),
+    "start": Met("another start", TWICE, retries=(1,)),
+    "start verified": Met("another start", {"after": 1, "times": 2}, retries=(1,)),
+    "start stays": Met(
+        "another start", {"after": 1}, says=("TransientReadError", "the answer says"), retries=(5,)
+    ),
     "whole": Met("the whole file", says=("ReadError", "ignores Range")),
     "changes": Met(
         shown={"after": 1, "etag": '"another"'},

@@ -102,12 +102,8 @@ FAULTS = {
         says="came|not JSON|damaged",
     ),
     "short body in chunks": ServerFault({"short_by": 5, "framing": "chunked"}, says="tries"),
-    "another start": ServerFault(
-        {"shift_start": 7}, passing=False, lasting=ReadError, of_whole=None, says="the answer says"
-    ),
-    "no Content-Range": ServerFault(
-        {"hide_range": True}, passing=False, lasting=ReadError, of_whole=None, says="the answer says"
-    ),
+    "another start": ServerFault({"shift_start": 7}, of_whole=None, says="the answer says.* tries"),
+    "no Content-Range": ServerFault({"hide_range": True}, of_whole=None, says="the answer says.* tries"),
     "the whole file": ServerFault(
         {"ignore_range": True}, passing=False, lasting=ReadError, of_whole=None, says="ignores Range"
     ),

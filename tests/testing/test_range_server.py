@@ -236,6 +236,13 @@ def test_a_content_range_that_lies(client, server, url):
     assert (response.status_code, "Content-Range" in response.headers) == (206, False)
 
 
+def test_other_bytes(client, server, url):
+    server.faults.add(Fault(other_bytes=True))
+    response = get_range(client, url, "5-9")
+    assert response.content == bytes(byte ^ 0xFF for byte in CONTENT[5:10])
+    assert response.headers["Content-Range"] == f"bytes 5-9/{SIZE}"
+
+
 def test_a_compressed_body(client, server, url):
     server.faults.add(Fault(gzip=True))
     with client.stream("GET", url, headers={"Range": "bytes=5-9"}) as response:

@@ -13,7 +13,6 @@ import zarr
 
 from .. import mappings
 from ..original import Choice
-from ..references import raise_of_server
 from ..regions import Region, chunks_in, region_text, stored_regions
 from ..report import Plain
 from .attributes import Optional
@@ -204,7 +203,7 @@ class _Comparison:
             try:
                 found = member.first_difference(original, region, self.leads)
             except Exception as error:  # noqa: BLE001 - zarr, codecs and the store may raise anything
-                raise_of_server(error)
+                self._tally.check_reads()
                 reason = Plain(f"{type(error).__name__}: {error}")
                 self.stop("unreadable references", Plain(f"values at {region_text(region)}"), reason)
             if found is not None:
@@ -332,7 +331,7 @@ class _Comparison:
         try:
             return node[region] if region else node[()]
         except Exception as error:  # noqa: BLE001 - zarr, codecs and the store may raise anything
-            raise_of_server(error)
+            self._tally.check_reads()
             self._check_trusted(region, None)
             self.read_original(region, kind, as_scalar)
             reason = Plain(f"{type(error).__name__}: {error}")
