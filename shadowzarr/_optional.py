@@ -53,7 +53,9 @@ def require_installed(*modules: str, extra: str) -> None:
 
 
 def _missing(module: str, extra: str) -> MissingDependencyError:
+    from ._installation import install_extra  # looks at what is installed, which takes a while to import
+
     return MissingDependencyError(
         f"this needs {module.partition('.')[0]}, which is not installed; "
-        f'install it with: pip install "shadowzarr[{extra}]"'
+        f"install it with: {install_extra(extra)}"
     )

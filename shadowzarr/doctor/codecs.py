@@ -17,6 +17,7 @@ import zarr
 from zarr.core.buffer import default_buffer_prototype
 from zarr.storage import MemoryStore
 
+from .._installation import install_extra
 from ..codecs import register_named
 from .environment import installed
 from .finding import Finding
@@ -224,9 +225,7 @@ def codecs(vectors: tuple[Vector, ...] = VECTORS) -> Iterator[Finding]:
             continue
         problem = _problem(vector)
         if problem:
-            remedy = (
-                f'pip install --force-reinstall "shadowzarr{f"[{vector.extra}]" if vector.extra else ""}"'
-            )
+            remedy = install_extra(vector.extra, again=True)
             yield Finding("codecs", "wrong", f"{vector.name}: {problem}", remedy)
         else:
             right.append(vector)
@@ -236,7 +235,7 @@ def codecs(vectors: tuple[Vector, ...] = VECTORS) -> Iterator[Finding]:
         )
     for extra in sorted({str(vector.extra) for vector in left}):
         names = ", ".join(vector.name for vector in left if vector.extra == extra)
-        yield Finding("codecs", "note", f"not installed: {names}", f'pip install "shadowzarr[{extra}]"')
+        yield Finding("codecs", "note", f"not installed: {names}", install_extra(extra))
 
 
 def _problem(vector: Vector) -> str:

@@ -11,6 +11,7 @@ from typing import Final
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 
+from .._installation import install_extra, install_library
 from .finding import Finding
 
 EXTRAS: Final = {
@@ -72,7 +73,7 @@ def extras() -> Iterator[Finding]:
         if missing:  # in part is as good as not: libraries of an extra are there for other reasons too
             lacks = "" if len(missing) == len(wanted) else f" ({', '.join(missing)} missing)"
             says = f"{extra} is not installed{lacks}: {EXTRAS[extra]}"
-            notes.append(Finding("extras", "note", says, _install(extra)))
+            notes.append(Finding("extras", "note", says, install_extra(extra)))
             continue
         problems = list(_problems(wanted, extra=extra))
         yield from problems
@@ -102,10 +103,10 @@ def _problems(wanted: list[Requirement], *, extra: str | None = None) -> Iterato
     for each in wanted:
         found = installed(each.name)
         if found is None:
-            yield Finding(check, "wrong", f"{each.name}{whose} is not installed", _install(extra))
+            yield Finding(check, "wrong", f"{each.name}{whose} is not installed", install_extra(extra))
         elif not each.specifier.contains(found, prereleases=True):
             says = f"{each.name}{whose} is {found}, needed: {each.specifier}"
-            yield Finding(check, "wrong", says, f'pip install "{each.name}{each.specifier}"')
+            yield Finding(check, "wrong", says, install_library(f"{each.name}{each.specifier}"))
 
 
 def _caps() -> Iterator[Finding]:
@@ -126,7 +127,7 @@ def _caps() -> Iterator[Finding]:
             if (name, each.name) in OVERRIDDEN:
                 yield Finding("extras", "note", f"{says}: overridden, and tested so")
             else:
-                yield Finding("extras", "wrong", says, f"pip install --upgrade {name}")
+                yield Finding("extras", "wrong", says, install_library(name, newest=True))
 
 
 def installed(name: str) -> str | None:
@@ -137,10 +138,6 @@ def installed(name: str) -> str | None:
         return None
 
 
-def _install(extra: str | None) -> str:
-    return 'pip install "shadowzarr"' if extra is None else f'pip install "shadowzarr[{extra}]"'
-
-
 def _broken(module: str) -> Finding | None:
     """A library that is installed and cannot be loaded, as one built for another machine."""
     if installed(module) is None:
@@ -149,6 +146,6 @@ def _broken(module: str) -> Finding | None:
         importlib.import_module(module)
     except Exception as error:  # noqa: BLE001 - libraries break in any way
         reason = " ".join(str(error).split())
-        remedy = f"pip install --force-reinstall {module}"
+        remedy = install_library(module, again=True)
         return Finding("libraries", "wrong", f"{module} cannot be loaded: {reason}", remedy)
     return None

@@ -7,6 +7,7 @@ from typing import Final
 
 from h5py import h5z
 
+from .._installation import install_extra
 from .names import BITSHUFFLE, BLOSC, BLOSC2, BZIP2, LZ4, LZF, ZFP, ZSTD, Filters, filter_name
 
 _IN_EXTRA: Final = frozenset(
@@ -38,7 +39,7 @@ def missing_filter(filters: Filters) -> str | None:
     for number, _ in filters:
         if not is_available(number):
             remedy = (
-                'install it with: pip install "shadowzarr[hdf5]"'
+                f"install it with: {install_extra('hdf5')}"
                 if number in _IN_EXTRA
                 else "install it and set HDF5_PLUGIN_PATH to its folder"
             )

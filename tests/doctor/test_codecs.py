@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import pytest
 
+from shadowzarr._installation import install_extra
 from shadowzarr.doctor.codecs import STEPS, TEXTS, VECTORS, codecs, decoded
 
 CHUNKS = {vector.name: base64.b64decode(vector.chunk) for vector in VECTORS}
@@ -39,7 +40,7 @@ def test_a_codec_that_decodes_other_values():
     wrong = replace(VECTORS[0], values=STEPS + 1)
     (finding,) = codecs((wrong,))
     assert (finding.state, finding.says) == ("wrong", f"{wrong.name}: decodes a known chunk to other values")
-    assert finding.remedy == 'pip install --force-reinstall "shadowzarr"'
+    assert finding.remedy == install_extra(again=True)
 
 
 def test_a_codec_that_fails():
@@ -53,6 +54,6 @@ def test_codecs_that_are_not_installed_are_a_note(monkeypatch):
     fine, *notes = codecs()
     assert "imagecodecs" not in fine.says
     assert [(note.state, note.remedy) for note in notes] == [
-        ("note", 'pip install "shadowzarr[hdf5]"'),
-        ("note", 'pip install "shadowzarr[tiff]"'),
+        ("note", install_extra("hdf5")),
+        ("note", install_extra("tiff")),
     ]

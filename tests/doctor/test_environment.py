@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from shadowzarr._installation import install_extra, install_library
 from shadowzarr.doctor import environment
 
 PROJECT = tomllib.loads((Path(__file__).resolve().parents[2] / "pyproject.toml").read_text(encoding="utf-8"))
@@ -55,7 +56,7 @@ def test_a_library_that_is_too_old_or_missing(monkeypatch):
     versions(monkeypatch, zarr="2.18.7", obstore=None)
     second, first = environment.libraries()
     assert (first.state, first.says) == ("wrong", "zarr is 2.18.7, needed: >=3.4")
-    assert first.remedy == 'pip install "zarr>=3.4"'
+    assert first.remedy == install_library("zarr>=3.4")
     assert (second.state, second.says) == ("wrong", "obstore is not installed")
 
 
@@ -70,14 +71,14 @@ def test_a_library_that_cannot_be_loaded(monkeypatch):
     monkeypatch.setattr(environment.importlib, "import_module", import_module)
     (finding,) = environment.libraries()
     assert finding.says == "h5py cannot be loaded: wrong ELF class"
-    assert finding.remedy == "pip install --force-reinstall h5py"
+    assert finding.remedy == install_library("h5py", again=True)
 
 
 def test_an_extra_that_is_not_there(monkeypatch):
     versions(monkeypatch, icechunk=None, virtualizarr=None)
     told = {finding.says: finding for finding in environment.extras()}
     finding = told["icechunk is not installed: Icechunk repositories"]
-    assert (finding.state, finding.remedy) == ("note", 'pip install "shadowzarr[icechunk]"')
+    assert (finding.state, finding.remedy) == ("note", install_extra("icechunk"))
 
 
 def test_an_extra_that_is_there_in_part(monkeypatch):
@@ -85,7 +86,7 @@ def test_an_extra_that_is_there_in_part(monkeypatch):
     versions(monkeypatch, icechunk=None)
     told = {finding.says: finding for finding in environment.extras()}
     finding = told["icechunk is not installed (icechunk missing): Icechunk repositories"]
-    assert (finding.state, finding.remedy) == ("note", 'pip install "shadowzarr[icechunk]"')
+    assert (finding.state, finding.remedy) == ("note", install_extra("icechunk"))
 
 
 def test_libraries_that_are_there_for_other_reasons_make_nothing_wrong(monkeypatch):
@@ -104,4 +105,4 @@ def test_a_cap_that_is_not_overridden_is_wrong(monkeypatch):
     pytest.importorskip("dandi")
     monkeypatch.setattr(environment, "OVERRIDDEN", set())
     (finding,) = [each for each in environment.extras() if each.says.startswith("dandi asks for zarr")]
-    assert (finding.state, finding.remedy) == ("wrong", "pip install --upgrade dandi")
+    assert (finding.state, finding.remedy) == ("wrong", install_library("dandi", newest=True))

@@ -11,6 +11,7 @@ import pytest
 from flows.__main__ import main
 from flows.commands import print_schema, run_config, run_demo
 from flows.load_config import load_config
+from shadowzarr._installation import install_extra
 from shadowzarr.catalog.index_run import index_dandisets as index_without_prefect
 from shadowzarr.catalog.lock import output_lock
 
@@ -306,13 +307,13 @@ def test_without_the_extra_it_is_named(missing, write_config, capsys, monkeypatc
         assert call() == 1
         printed = capsys.readouterr()
         assert printed.err.startswith(f"this needs {missing}, which is not installed; ")
-        assert printed.err.endswith(' pip install "shadowzarr[pipeline]"\n')
+        assert printed.err.endswith(f" {install_extra('pipeline')}\n")
 
 
 def test_the_demonstration_names_what_it_needs_more(capsys, monkeypatch):
     monkeypatch.setitem(sys.modules, "pynwb", None)
     assert run_demo() == 1
-    assert capsys.readouterr().err.endswith('pip install "shadowzarr[nwb]"\n')
+    assert capsys.readouterr().err.endswith(f"{install_extra('nwb')}\n")
 
 
 def test_the_schema_of_a_flow(capsys):

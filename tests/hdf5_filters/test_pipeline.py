@@ -197,9 +197,7 @@ def test_a_missing_plug_in_is_named(monkeypatch):
     with pytest.raises(MissingDependencyError, match=r"HDF5 filter 54321 \(54321\).*HDF5_PLUGIN_PATH"):
         decode_chunk(((54321, ()),), b"x", 4)
     monkeypatch.setattr(availability, "is_available", lambda number: number != 32008)
-    with pytest.raises(
-        MissingDependencyError, match=r'bitshuffle \(32008\).*pip install "shadowzarr\[hdf5\]"'
-    ):
+    with pytest.raises(MissingDependencyError, match=r"bitshuffle \(32008\).*pip install .*\[hdf5\]"):
         decode_chunk(((32008, (0, 5, 4, 0, 2)),), b"x", 999)
 
 
