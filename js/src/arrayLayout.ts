@@ -36,7 +36,7 @@ export interface ArrayLayout {
  * @param metadata - Its `zarr.json`, parsed.
  * @param name - What messages call the array.
  * @throws InvalidReferencesError when it is not the metadata of an array.
- * @throws UnsupportedError for grids, encodings and data types that are not read here.
+ * @throws UnsupportedError for grids, encodings and data types that are not read here; where it is the codecs, `toBytes` does.
  */
 export function arrayLayout(metadata: { readonly [key: string]: Json }, name: string): ArrayLayout {
   const { shape, chunk_grid: grid } = metadata;
@@ -56,12 +56,7 @@ export function arrayLayout(metadata: { readonly [key: string]: Json }, name: st
   }
   const type = elementType(metadata["data_type"], name);
   const position = codecs.findIndex((codec) => ARRAY_TO_BYTES.has(codec.name));
-  if (position < 0) {
-    throw new UnsupportedError(
-      `${name} has the codecs ${codecs.map((codec) => codec.name).join(", ")}; of those that make bytes of an array ` +
-        `only ${[...ARRAY_TO_BYTES].join(", ")} are decoded here`,
-    );
-  }
+  if (position < 0) return undecodedLayout({ shape, chunkShape, ...encoding, type } as UndecodedParts, codecs, name);
   const before = codecs.slice(0, position);
   return {
     shape: shape as number[],
@@ -72,6 +67,24 @@ export function arrayLayout(metadata: { readonly [key: string]: Json }, name: st
     toBytes: codecs[position]!,
     bytesCodecs: codecs.slice(position + 1),
     filters: before.filter((codec) => codec.name !== "transpose"),
+  };
+}
+
+type UndecodedParts = Pick<ArrayLayout, "shape" | "chunkShape" | "separator" | "encoding" | "type">;
+
+/** Of an array whose chunks are not decoded here: where they are can be told, `toBytes` throws. */
+function undecodedLayout(parts: UndecodedParts, codecs: readonly CodecEntry[], name: string): ArrayLayout {
+  return {
+    ...parts,
+    axes: parts.shape.map((_, axis) => axis),
+    get toBytes(): CodecEntry {
+      throw new UnsupportedError(
+        `${name} has the codecs ${codecs.map((codec) => codec.name).join(", ")}; of those that make bytes of an array ` +
+          `only ${[...ARRAY_TO_BYTES].join(", ")} are decoded here`,
+      );
+    },
+    bytesCodecs: codecs,
+    filters: [],
   };
 }
 

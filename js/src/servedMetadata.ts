@@ -1,7 +1,7 @@
 // `zarr.json` as the store serves it: what zarrita has to be told so that it reads what the store hands out, which
 // are decoded chunks. Pure.
 
-import type { ArrayLayout } from "./arrayLayout.js";
+import type { ArrayLayout, CodecEntry } from "./arrayLayout.js";
 import { encodeNonFinite } from "./attributes.js";
 import { UnsupportedError } from "./errors.js";
 import { isObject, writeJson, type Json } from "./json.js";
@@ -27,12 +27,12 @@ export function isFilledByZarrita(layout: ArrayLayout, metadata: Metadata): bool
 }
 
 function servedArray(metadata: Metadata, layout: ArrayLayout, name: string): { [key: string]: Json } {
-  const { type } = layout;
+  const { type, toBytes } = layout; // which throws where chunks are not decoded here
   const isTurned = layout.axes.some((axis, place) => axis !== place);
   const isNative = type.read === undefined && type.fromBytes === undefined;
   const bytes: Json = isNative
     ? { name: "bytes", configuration: { endian: "little" } }
-    : { name: VALUES_CODEC, configuration: valuesConfiguration(metadata, layout, name) };
+    : { name: VALUES_CODEC, configuration: valuesConfiguration(metadata, toBytes, name) };
   const order: Json[] = isTurned ? [{ name: "transpose", configuration: { order: [...layout.axes] } }] : [];
   const names = metadata["dimension_names"];
   return {
@@ -48,10 +48,10 @@ function servedArray(metadata: Metadata, layout: ArrayLayout, name: string): { [
   };
 }
 
-function valuesConfiguration(metadata: Metadata, layout: ArrayLayout, name: string): { [key: string]: Json } {
+function valuesConfiguration(metadata: Metadata, toBytes: CodecEntry, name: string): { [key: string]: Json } {
   const configuration: ValuesConfiguration = {
     dataType: metadata["data_type"]!,
-    isLittle: layout.toBytes.configuration["endian"] !== "big",
+    isLittle: toBytes.configuration["endian"] !== "big",
     fill: strict(metadata["fill_value"] ?? null),
     name,
   };

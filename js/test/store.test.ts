@@ -145,6 +145,12 @@ test("a codec that is not known is named, and only asked for when a chunk is rea
   await assert.rejects(values(szip, "a"), /HDF5 filter szip/);
   const jpeg = store({ "a/zarr.json": array([1], [1], { codecs: [{ name: "imagecodecs_jpeg" }] }) });
   await assert.rejects(openArray(jpeg, "a"), /imagecodecs_jpeg/);
+  for (const codecs of [[{ name: "imagecodecs_jpeg" }], [{ name: "imagecodecs_floatpred" }, { name: "numcodecs.zlib" }]]) {
+    const placed = store({ "a/zarr.json": array([5], [2], { codecs }), "a/c/2": ["f", 7, 9] });
+    assert.deepEqual(placed.chunkGrid("a"), [3]);
+    assert.deepEqual(await placed.locate("a", [2]), { url: `${root}/f`, offset: 7, nbytes: 9 });
+    await assert.rejects(openArray(placed, "a"), UnsupportedError);
+  }
   const delta = [{ name: "imagecodecs_other", configuration: {} }, { name: "bytes" }];
   const filtered = store({ "a/zarr.json": array([1], [1], { codecs: delta }), "a/c/0": "base64:AQ==" });
   await assert.rejects(values(filtered, "a"), /imagecodecs_other/);
