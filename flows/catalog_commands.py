@@ -15,6 +15,8 @@ from shadowzarr.catalog.run_summary import EXIT_ALL_WELL, EXIT_FAILURE, EXIT_LEF
 from shadowzarr.errors import InvalidReferencesError, ShadowzarrError, UsageError
 from shadowzarr.formatting import format_bytes, format_count
 
+from .warning_lines import warn
+
 if TYPE_CHECKING:
     from shadowzarr.catalog.layout import OutputLayout
 
@@ -80,13 +82,11 @@ def _rebuild(layout: OutputLayout, *, is_private: bool) -> int:
             update = update_catalog(layout, is_private=is_private, anew=True)
         finally:
             remove_empty_staging(layout)
-    for problem in update.problems:
-        print(f"warning: {problem}", file=sys.stderr)
+    warn(*update.problems)
     if update.left_out:
-        print(
-            f"warning: {format_count(update.left_out, 'record')} of embargoed assets left out; the catalogue "
-            "of a private output is made with --private",
-            file=sys.stderr,
+        warn(
+            f"{format_count(update.left_out, 'record')} of embargoed assets left out; the catalogue of a "
+            "private output is made with --private"
         )
     if update.published is not None:
         counts = ", ".join(f"{count:,} {table}" for table, count in update.published.counts.items())

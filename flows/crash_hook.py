@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import sys
 from collections.abc import Iterator, Sequence
 from typing import Any, Protocol
 
@@ -15,6 +14,7 @@ from shadowzarr.errors import ConfigError
 from .load_config import load_config
 from .notify import Notifier
 from .notify_section import NotifySection
+from .warning_lines import warn
 
 
 class NotifiedConfig(Protocol):
@@ -86,11 +86,7 @@ def _from_parameters(flow: Any, flow_run: Any) -> Notifier | None:
     try:
         return Notifier(NotifySection.model_validate(section), flow=name)
     except ValidationError:
-        print(
-            "warning: nobody could be notified: notify: holds no address any more",
-            file=sys.stderr,
-            flush=True,
-        )
+        warn("nobody could be notified: notify: holds no address any more")
         return None
 
 
@@ -99,5 +95,5 @@ def _from_file(path: str, changes: Sequence[str], flow: str) -> Notifier | None:
     try:
         return Notifier(load_config(path, changes=changes).notify, flow=flow, configuration=path)
     except ConfigError as error:
-        print(f"warning: nobody could be notified: {error}", file=sys.stderr, flush=True)
+        warn(f"nobody could be notified: {error}")
         return None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from typing import get_args
 
@@ -10,6 +9,7 @@ from shadowzarr.errors import ConfigError
 
 from .load_config import load_config
 from .models import AnyConfig
+from .warning_lines import warn
 
 
 def given_config[C: AnyConfig](config: C | str, changes: Sequence[str] | None, model: type[C]) -> C:
@@ -37,6 +37,5 @@ def given_config[C: AnyConfig](config: C | str, changes: Sequence[str] | None, m
     if type(found) is not model:
         (expected,) = get_args(model.model_fields["flow"].annotation)
         raise ConfigError(f"{config}: flow: found {found.flow!r}, and this is a run of {expected}")
-    for warning in found.warnings:
-        print(f"warning: {warning}", file=sys.stderr)
+    warn(*found.warnings)
     return found

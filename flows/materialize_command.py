@@ -10,6 +10,7 @@ from shadowzarr.catalog.materialize_record import MaterializeSummary
 
 from .materialize_config import MaterializeAssetsConfig
 from .run_flow import FlowCommand, run_flow
+from .warning_lines import print_warnings
 
 if TYPE_CHECKING:
     from .json_lines import JsonLines
@@ -26,8 +27,7 @@ def show_plan(config: MaterializeAssetsConfig, lines: JsonLines | None = None) -
     if lines is not None:
         lines.plan_of(materialized_things(plan), warnings=config.warnings, unchanged=plan.unchanged)
         return 0
-    for warning in config.warnings:
-        console.print(f"warning: {warning}", soft_wrap=True, markup=False)
+    print_warnings(console, config.warnings)
     print_materialize_plan(console, plan, destination=config.target.title)
     return 0
 

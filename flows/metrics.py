@@ -6,7 +6,6 @@ Metrics are never a reason for a run to fail: what stands in their way is a warn
 from __future__ import annotations
 
 import contextlib
-import sys
 import time
 from collections.abc import Iterator
 
@@ -22,6 +21,7 @@ from prometheus_client import (
 from shadowzarr.catalog.records import IndexRecord
 
 from .metrics_section import MetricsSection
+from .warning_lines import warn
 
 FILE_SECONDS = 5.0
 """How often the file is written."""
@@ -43,6 +43,7 @@ class RunMetrics:
     def __init__(self, flow: str, section: MetricsSection | None = None) -> None:
         self._section = section
         self._following = 0.0
+        self._is_unwritten = False
         self.registry = registry = CollectorRegistry()
 
         def counter(name: str, text: str, *labels: str) -> Counter:
@@ -117,7 +118,10 @@ class RunMetrics:
         try:
             server, thread = start_http_server(section.port, section.host, registry=self.registry)
         except OSError as error:
-            _warn(f"cannot serve metrics at {section.host}:{section.port}: {error.strerror or error}")
+            warn(
+                f"cannot serve metrics at {section.host}:{section.port}: {error.strerror or error}; the run "
+                "goes on without: metrics.port names another"
+            )
             yield
             return
         try:
@@ -133,9 +137,12 @@ class RunMetrics:
             return
         try:
             write_to_textfile(self._section.file, self.registry)
+            self._is_unwritten = False
         except OSError as error:
-            _warn(f"cannot write metrics to {self._section.file}: {error.strerror or error}")
-
-
-def _warn(text: str) -> None:
-    print(f"warning: {text}", file=sys.stderr, flush=True)
+            if self._is_unwritten:
+                return  # told already
+            self._is_unwritten = True
+            warn(
+                f"cannot write metrics to {self._section.file}: {error.strerror or error}; the run goes on "
+                "without: metrics.file names another"
+            )

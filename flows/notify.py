@@ -9,7 +9,6 @@ import contextlib
 import importlib
 import logging
 import socket
-import sys
 import threading
 import urllib.error
 import urllib.request
@@ -27,6 +26,7 @@ from shadowzarr.formatting import format_count
 from .notify_section import NotifySection
 from .report.outcome import headline
 from .summary_text import exit_lines, failure_line, untold_line
+from .warning_lines import warn
 
 TIMEOUT = 10.0
 """Seconds that telling may take."""
@@ -158,7 +158,7 @@ class Notifier:
 
     def _report(self, whom: str, problem: str) -> None:
         if problem:
-            print(f"warning: the {whom} could not be notified: {problem}", file=sys.stderr, flush=True)
+            warn(f"the {whom} could not be notified: {problem}")
 
 
 def _untold_sentence(untold: Sequence[SkippedAsset]) -> list[str]:

@@ -9,6 +9,7 @@ from shadowzarr._optional import require_installed
 
 from .refresh_config import RefreshIcechunkConfig
 from .run_flow import FlowCommand, run_flow
+from .warning_lines import print_warnings
 
 if TYPE_CHECKING:
     from .json_lines import JsonLines
@@ -32,8 +33,7 @@ def plan_refresh(config: RefreshIcechunkConfig, lines: JsonLines | None = None) 
         lines.plan_of(refresh_things(len(reports)), warnings=config.warnings, repositories=told)
         return 1 if RefreshSummary(reports).failures else 0
     console = Console()
-    for warning in config.warnings:
-        console.print(f"warning: {warning}", soft_wrap=True, markup=False)
+    print_warnings(console, config.warnings)
     print_refresh_plan(console, reports)
     return 1 if RefreshSummary(reports).failures else 0
 

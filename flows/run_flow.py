@@ -6,7 +6,6 @@ a run with nothing to do goes without it. However the run ends, somebody is told
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -18,6 +17,7 @@ from shadowzarr.errors import ShadowzarrError, UsageError
 from .flow_end import FlowEnd
 from .notify import Notifier, breaking
 from .stop_run import RunStop
+from .warning_lines import warn
 from .watched_run import WatchedRun, watching
 
 if TYPE_CHECKING:
@@ -71,8 +71,7 @@ def run_flow[S](config: WatchedConfig, command: FlowCommand[S], lines: JsonLines
     start = time.perf_counter()
     notifier = Notifier(config.notify, flow=config.flow, configuration=config.source)
     run = WatchedRun(notifier=notifier, json_lines=lines, stays=command.stays, let_go=command.let_go)
-    for warning in config.warnings:
-        print(f"warning: {warning}", file=sys.stderr)
+    warn(*config.warnings)
     with telling(notifier):
         summary = command.look()
         if summary is None:

@@ -7,7 +7,6 @@ would show it as running for ever.
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass, field
@@ -32,6 +31,7 @@ from shadowzarr.errors import UsageError
 
 from .begun_run import BegunRun
 from .index_config import IndexDandisetsConfig
+from .warning_lines import warn
 
 _SOURCES = {"dandisets": ("id", ""), "folders": ("name", "path"), "manifests": ("name", "file")}
 """Keys of their entries that hold the name and the place."""
@@ -68,7 +68,7 @@ def split_planned(
         return
     with taken_over(begun.request.layouts, {one.asset.dandiset for one in left}) as free:
         for name in sorted({one.asset.dandiset for one in left} - free):
-            _warn(f"the part {name} is still at work, and is left to it")
+            warn(f"the part {name} is still at work, and is left to it")
         yield from do_rest([one for one in left if one.asset.dandiset in free])
 
 
@@ -170,13 +170,13 @@ class Parts:
         if state is None or not left:
             return False
         if state.is_completed():
-            _warn(
+            warn(
                 f"the part {part.name} ended, and {left} assets have no records here; does its worker see "
                 f"{self._request.public.title}?"
             )
             return False
         is_last = part.tries >= self._split.tries or state.is_cancelled()
-        _warn(
+        warn(
             f"the part {part.name} broke off ({state.message or state.name}); "
             f"{left} assets are {'left to this run' if is_last else 'begun again'}"
         )
@@ -253,7 +253,3 @@ def _age(state: State[Any]) -> float:
 
 def _absolute(place: str) -> str:
     return place if "://" in place else str(Path(place).expanduser().absolute())
-
-
-def _warn(text: str) -> None:
-    print(f"warning: {text}", file=sys.stderr, flush=True)

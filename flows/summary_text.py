@@ -26,6 +26,8 @@ from shadowzarr.catalog.run_summary import (
 )
 from shadowzarr.formatting import format_bytes, format_count, format_seconds
 
+from .warning_lines import print_warnings
+
 SHOWN_WORK = 20
 LEAST_PRICE = 0.01
 """Below that a price is not written in figures."""
@@ -66,7 +68,7 @@ def print_plan(
     if len(work) > SHOWN_WORK:
         console.print(f"  … and {len(work) - SHOWN_WORK:,} more")
     _print_lines(console, [*_passed_lines(skipped), *_kept_lines(log.plan.kept)])
-    _print_warnings(console, [*warnings, *log.plan.warnings])
+    print_warnings(console, [*warnings, *log.plan.warnings])
     console.print(
         Text(f"{format_count(len(work), 'asset')} would be {verb}ed into {output}; nothing was done."),
         soft_wrap=True,
@@ -110,7 +112,7 @@ def print_summary(console: Console, summary: RunSummary, *, report: str, names_f
             f"{summary.not_started:,} assets were not started, because one had failed (on_error: stop)"
         )
     _print_lines(console, [*_passed_lines(summary.skipped), *_kept_lines(summary.kept)])
-    _print_warnings(console, summary.warnings)
+    print_warnings(console, summary.warnings)
     _print_lines(console, [f"report: {report}", *exit_lines(summary)])
 
 
@@ -234,8 +236,3 @@ def _kept_lines(kept: Sequence[KeptResult]) -> list[str]:
     ]
     more = len(kept) - SHOWN_KEPT
     return lines + ([f"… and {more:,} more that are no longer in their version"] if more > 0 else [])
-
-
-def _print_warnings(console: Console, warnings: Iterable[str]) -> None:
-    for warning in warnings:
-        console.print(Text(f"warning: {warning}", style="yellow"), soft_wrap=True)

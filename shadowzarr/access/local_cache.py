@@ -26,6 +26,9 @@ from .source_identity import Buffer, Source
 
 DEFAULT_FOLDER = Path("~/.shadowzarr/cache")
 
+PACKAGE = str(Path(__file__).parents[1])
+"""Warnings name the line that is not in here."""
+
 
 class CacheWarning(UserWarning):
     """The cache could not be used; files are read without it."""
@@ -153,9 +156,10 @@ class LocalCache:
             if not self._has_warned:
                 self._has_warned = True
                 warnings.warn(
-                    f"the cache {self.path} cannot be used ({error}); files are read without it",
+                    f"the cache {self.path} cannot be used ({error}); files are read without it: name "
+                    "another folder, or remove this file when it is damaged",
                     CacheWarning,
-                    stacklevel=2,
+                    skip_file_prefixes=(PACKAGE,),
                 )
             return otherwise
 

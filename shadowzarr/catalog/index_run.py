@@ -14,6 +14,7 @@ from pathlib import PurePath
 import orjson
 
 from ..errors import MissingDependencyError, OutputError
+from ..formatting import format_count
 from .asset_window import BlobKey, ThreadStages, known_twins, run_assets
 from .assets import CatalogAsset
 from .budget import TimeBudget, plan_within
@@ -315,18 +316,27 @@ def update_catalogs(request: IndexRequest) -> list[str]:
     warnings = []
     for layout in request.layouts:
         is_private = layout == request.private
+        option = " --private" if is_private else ""
+        rebuild = f"python -m flows catalog rebuild {layout.title}{option}"
         try:
             update = update_catalog(layout, is_private=is_private)
         except (OutputError, MissingDependencyError) as error:
-            warnings.append(f"the catalogue is not up to date: {error}")
+            warnings.append(
+                f"the catalogue is not up to date: {error}; after that, {rebuild} brings it up to date"
+            )
             continue
         # Names of embargoed assets stay out of what a run says; rebuilding tells them.
         problems = [] if is_private else update.problems
         warnings += [f"catalogue: {problem}" for problem in problems]
         if is_private and update.problems:
-            warnings.append(f"private catalogue: {len(update.problems)} records could not be read whole")
+            count = format_count(len(update.problems), "record")
+            warnings.append(f"private catalogue: {count} could not be read whole; {rebuild} names them")
         if update.left_out:
-            warnings.append(f"the public output holds {update.left_out} records of embargoed assets")
+            count = format_count(update.left_out, "record")
+            warnings.append(
+                f"the public output holds {count} of embargoed assets, which its catalogue leaves out; they "
+                "belong into private_output"
+            )
     return warnings
 
 

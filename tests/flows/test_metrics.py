@@ -85,8 +85,12 @@ def test_what_stands_in_the_way_is_a_warning(capsys, tmp_path):
         metrics = RunMetrics("backfill", MetricsSection(port=port, file=str(tmp_path / "none" / "a.prom")))
         with metrics.served():
             metrics.end(0)
+            metrics.end(0)  # the file is written again and again, and told of once
     served, written = capsys.readouterr().err.splitlines()
-    assert served == f"warning: cannot serve metrics at 127.0.0.1:{port}: Address already in use"
+    assert served == (
+        f"warning: cannot serve metrics at 127.0.0.1:{port}: Address already in use; "
+        "the run goes on without: metrics.port names another"
+    )
     assert written.startswith(f"warning: cannot write metrics to {tmp_path}/none/a.prom: No such file")
 
 
