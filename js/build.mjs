@@ -5,6 +5,8 @@ import { basename } from "node:path";
 import { gzipSync } from "node:zlib";
 import { build } from "esbuild";
 
+import { withoutEval } from "./withoutEval.mjs";
+
 const COMMON = { bundle: true, format: "esm", logLevel: "warning", target: "es2022" };
 
 async function tests() {
@@ -30,6 +32,7 @@ async function page() {
     entryPoints: ["test/browser.ts"],
     outdir: "build/page",
     platform: "browser",
+    plugins: [withoutEval],
     splitting: true,
   });
 }
@@ -43,6 +46,7 @@ async function bundle() {
     outdir: "build/bundle",
     chunkNames: "[name]-[hash]",
     platform: "browser",
+    plugins: [withoutEval],
     splitting: true,
     minify: true,
   });
@@ -63,6 +67,7 @@ async function viewer() {
     outdir: folder,
     chunkNames: "[name]-[hash]",
     platform: "browser",
+    plugins: [withoutEval],
     splitting: true,
     minify: true,
     metafile: true,
@@ -85,6 +90,7 @@ async function site() {
     entryNames: "[name]-[hash]",
     chunkNames: "[name]-[hash]",
     platform: "browser",
+    plugins: [withoutEval],
     splitting: true,
     minify: true,
     metafile: true,

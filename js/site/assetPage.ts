@@ -24,6 +24,7 @@ export class AssetPage {
   #tree: TreeView | undefined;
   #pane: NodePane | undefined;
   #views: ViewList | undefined;
+  #wanted: { node: string; view: string };
 
   /** @param back - Where the catalogue was left. */
   constructor(
@@ -42,16 +43,18 @@ export class AssetPage {
       h("p", { class: "lead" }, `${dandiset}/${version}`),
       this.#body,
     );
-    void this.#fill(route.node, route.view);
+    this.#wanted = { node: route.node, view: route.view };
+    void this.#fill();
   }
 
   isOf({ dandiset, version, path }: AssetPlace): boolean {
     return dandiset === this.#place.dandiset && version === this.#place.version && path === this.#place.path;
   }
 
-  /** Show a node, and a view of it. */
-  async select(node: string, view = ""): Promise<void> {
-    await this.#tree?.select(node);
+  /** Show a node, and a view of it; while the references are being loaded, once they are. */
+  select(node: string, view = ""): void {
+    this.#wanted = { node, view };
+    this.#tree?.select(node);
     this.#views?.mark(node, view);
     this.#pane?.show(node, view);
     if (view !== "") this.#pane?.element.scrollIntoView({ block: "start" });
@@ -62,7 +65,7 @@ export class AssetPage {
     this.#pane?.destroy();
   }
 
-  async #fill(node: string, view: string): Promise<void> {
+  async #fill(): Promise<void> {
     const { signal } = this.#controller;
     try {
       const asset = await this.catalog.find(this.#place);
@@ -72,7 +75,7 @@ export class AssetPage {
       fill(this.#body, facts(asset), file);
       if (asset.references === null) return fill(file, h("p", {}, "There are no references of it."));
       await this.#open(asset.references, file);
-      if (!signal.aborted) await this.select(node, view);
+      if (!signal.aborted) this.select(this.#wanted.node, this.#wanted.view);
     } catch (error) {
       if (!signal.aborted) fill(this.#body, h("p", { role: "alert" }, problemText(error)));
     }

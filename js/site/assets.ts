@@ -87,10 +87,11 @@ export class Catalog {
    * @param folder - Address of the data, relative to the page.
    */
   static async open(folder: string): Promise<Catalog> {
-    const overview = (await loadJson(`${folder}catalog.json`)) as Overview;
-    if (overview.version !== DATA_VERSION) {
-      throw new Error(`the catalogue's data are of version ${overview.version}, this page is for ${DATA_VERSION}`);
+    const overview = await loadJson(`${folder}catalog.json`);
+    if (isObject(overview) && overview["version"] !== DATA_VERSION) {
+      throw new Error(`the catalogue's data are of version ${overview["version"]}, this page is for ${DATA_VERSION}`);
     }
+    if (!isOverview(overview)) throw damaged(`${folder}catalog.json`, "what a catalogue has in all");
     return new Catalog(overview, folder);
   }
 
@@ -121,8 +122,9 @@ export class Catalog {
 
   async #part(): Promise<void> {
     const { file, rows } = this.overview.parts[this.#loaded]!;
-    const columns = (await loadJson(`${this.folder}${file}`)) as Record<string, Column>;
-    this.assets.push(...rowsOf(columns, rows));
+    const columns = await loadJson(`${this.folder}${file}`);
+    if (!hasRows(columns, rows)) throw damaged(`${this.folder}${file}`, `columns of ${rows} rows`);
+    for (const asset of rowsOf(columns, rows)) this.assets.push(asset);
     this.#loaded++;
   }
 }
@@ -147,8 +149,82 @@ export function rowsOf(columns: Record<string, Column>, rows: number): Asset[] {
   return assets as unknown as Asset[];
 }
 
+/** What went wrong with the catalogue, and what to do. */
+export function reloadText(error: unknown): string {
+  const told = error instanceof Error ? error.message : String(error);
+  const isPassing = error instanceof Error && error.name === "TransientReadError";
+  const why = isPassing ? "Reload the page in a while." : "It may have been written anew meanwhile: reload the page.";
+  return `${told}${/[.!?]$/.test(told) ? "" : "."} ${why}`;
+}
+
+/** A file of the catalogue. */
 async function loadJson(address: string): Promise<unknown> {
-  const response = await fetch(address);
-  if (!response.ok) throw new Error(`${address} cannot be read: status ${response.status}`);
-  return await response.json();
+  const data = await load(address);
+  try {
+    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(data));
+  } catch {
+    throw damaged(address, "JSON");
+  }
+}
+
+/** Bytes of a file; what goes wrong is tried again as files of references are, by what most readers need not load. */
+async function load(address: string): Promise<BufferSource> {
+  try {
+    const response = await fetch(address);
+    if (response.ok) return await response.arrayBuffer();
+    await response.body?.cancel();
+  } catch {
+    // Whatever it was, it is told when it lasts.
+  }
+  const { FileReader } = await import("../src/fileReader.js");
+  return (await new FileReader().read(new URL(address, document.baseURI).href, undefined)) as Uint8Array<ArrayBuffer>;
+}
+
+function isObject(value: unknown): value is { [key: string]: unknown } {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function isCount(value: unknown): boolean {
+  return Number.isSafeInteger(value) && (value as number) >= 0;
+}
+
+function damaged(address: string, expected: string): Error {
+  return new Error(`${address} is damaged: expected ${expected}`);
+}
+
+function isOverview(value: unknown): value is Overview {
+  if (!isObject(value)) return false;
+  const { assets, parts, dandisets, types, species } = value;
+  const isPart = (part: unknown) => isObject(part) && typeof part["file"] === "string" && isCount(part["rows"]);
+  const isCounted = (pair: unknown) => Array.isArray(pair) && typeof pair[0] === "string" && isCount(pair[1]);
+  return (
+    isCount(assets) &&
+    Array.isArray(parts) &&
+    parts.every(isPart) &&
+    Array.isArray(dandisets) &&
+    dandisets.every(isDandiset) &&
+    [types, species].every((counted) => Array.isArray(counted) && counted.every(isCounted))
+  );
+}
+
+function isDandiset(value: unknown): boolean {
+  return (
+    isObject(value) &&
+    [value["dandiset"], value["version"]].every((name) => typeof name === "string") &&
+    [value["states"], value["passed_over"]].every(isObject) &&
+    [value["assets"], value["size"], value["references_bytes"]].every(isCount)
+  );
+}
+
+/** Whether these are columns of so many rows, with those that every row is shown by. */
+function hasRows(columns: unknown, rows: number): columns is Record<string, Column> {
+  if (!isObject(columns)) return false;
+  const isColumn = (column: unknown) =>
+    Array.isArray(column)
+      ? column.length === rows
+      : isObject(column) &&
+        Array.isArray(column["values"]) &&
+        Array.isArray(column["codes"]) &&
+        column["codes"].length === rows;
+  return ["dandiset", "version", "path", "state"].every((name) => isColumn(columns[name])) && Object.values(columns).every(isColumn);
 }

@@ -1,7 +1,7 @@
 // The catalogue: what is searched and filtered by, and the assets that are found, a page of rows at a time.
 
 import { AssetTable, ROWS } from "./assetTable.js";
-import { STATES, type Asset, type Catalog } from "./assets.js";
+import { reloadText, STATES, type Asset, type Catalog } from "./assets.js";
 import { dandisetTable, totals } from "./dandisetTable.js";
 import { fill, h, type Child } from "./dom.js";
 import { count } from "./format.js";
@@ -15,9 +15,11 @@ export class CatalogPage {
   readonly title = "Catalogue of references";
   readonly #table: AssetTable;
   readonly #status = h("p", { role: "status", class: "status" });
+  readonly #problem = h("p", { role: "alert", hidden: true });
   readonly #controls = new Map<keyof Query, HTMLInputElement | HTMLSelectElement>();
   #query: Query;
   #isGone = false;
+  #isBroken = false;
 
   constructor(
     private readonly catalog: Catalog,
@@ -37,6 +39,7 @@ export class CatalogPage {
         { "aria-labelledby": "assets" },
         h("h2", { id: "assets" }, "Assets"),
         this.#form(),
+        this.#problem,
         this.#status,
         this.#table.element,
         this.#pages(),
@@ -68,9 +71,10 @@ export class CatalogPage {
         await new Promise((resolve) => setTimeout(resolve));
       }
     } catch (error) {
-      const told = error instanceof Error ? error.message : String(error);
-      this.#status.setAttribute("role", "alert");
-      fill(this.#status, `${told}. The catalogue may have been written anew meanwhile: reload the page.`);
+      this.#isBroken = true;
+      this.#problem.hidden = false;
+      fill(this.#problem, reloadText(error));
+      this.#show();
     }
   }
 
@@ -147,8 +151,10 @@ export class CatalogPage {
 
   #told(found: Asset[], start: number, isLoading: boolean): Child {
     const { assets } = this.catalog.overview;
-    const loading = isLoading ? `; ${count(this.catalog.assets.length)} are loaded so far` : "";
-    if (found.length === 0) return isLoading ? `Loading ${count(assets, "asset")} …` : "No asset is like that.";
+    const loaded = count(this.catalog.assets.length);
+    const loading = isLoading ? `; ${loaded} are loaded${this.#isBroken ? "" : " so far"}` : "";
+    if (found.length === 0 && isLoading && !this.#isBroken) return `Loading ${count(assets, "asset")} …`;
+    if (found.length === 0) return isLoading ? `None of the ${loaded} that are loaded is like that.` : "No asset is like that.";
     const stop = Math.min(start + ROWS, found.length);
     const of = found.length === assets ? count(assets, "asset") : `${count(found.length)} of ${count(assets, "asset")}`;
     return `${count(start + 1)}–${count(stop)} of ${of}${loading}`;

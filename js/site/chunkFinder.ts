@@ -41,14 +41,14 @@ export class ChunkFinder {
       const place = await this.store.locate(this.path, coordinates, { signal: this.signal });
       if (!this.signal.aborted && this.#isStill(coordinates)) fill(this.#found, placeText(place));
     } catch (error) {
-      if (this.signal.aborted) return;
+      if (this.signal.aborted || !this.#isStill(coordinates)) return;
       fill(this.#found, error instanceof RangeError ? error.message : problemText(error));
     }
   }
 
   /** Whether these are the coordinates that are asked for now. */
   #isStill(coordinates: readonly number[]): boolean {
-    return this.#boxes.every((box, axis) => box.valueAsNumber === coordinates[axis]);
+    return this.#boxes.every((box, axis) => Object.is(box.valueAsNumber, coordinates[axis])); // also of an empty box
   }
 }
 

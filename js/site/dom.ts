@@ -1,6 +1,8 @@
 // Elements of the page. Data comes into it as text nodes alone: nothing here takes HTML, and an address becomes a
 // link only when it is one of http(s).
 
+import { visible } from "../viewer/visible.js";
+
 export type Child = Node | string | number | null | undefined | false | Child[];
 type Value = string | number | boolean | undefined | ((event: never) => void);
 export type Properties = { readonly [name: string]: Value };
@@ -67,9 +69,4 @@ export function pageLink(hash: string, properties: Properties, ...children: Chil
 /** The address of a file of the output, by its path there. */
 export function fileAddress(path: string): string {
   return new URL(`./${path.split("/").map(encodeURIComponent).join("/")}`, document.baseURI).href;
-}
-
-/** Text in which controls, marks of direction and lone surrogates can be seen. */
-export function visible(text: string): string {
-  return text.replace(/(?![\n\t])\p{C}/gu, (mark) => `\\u{${mark.codePointAt(0)!.toString(16)}}`);
 }

@@ -1,6 +1,6 @@
 // The page: what is at the top of it, and which of its parts is shown by the address.
 
-import { Catalog } from "./assets.js";
+import { Catalog, reloadText } from "./assets.js";
 import { CatalogPage } from "./catalogPage.js";
 import { fill, fileAddress, h, link, pageLink } from "./dom.js";
 import { catalogHash, NO_QUERY, parseRoute, type Query } from "./route.js";
@@ -21,7 +21,7 @@ async function start(): Promise<void> {
   const catalog = await Catalog.open(folder);
   fill(page, header(catalog.overview.report), main);
   const site = new Site(catalog);
-  addEventListener("hashchange", () => void site.show());
+  addEventListener("hashchange", () => void site.show().catch((error: unknown) => site.tell(error)));
   await site.show();
 }
 
@@ -45,8 +45,14 @@ class Site {
     const { AssetPage } = await import("./assetPage.js");
     if (turn !== this.#turn) return; // the reader has gone on
     const back = catalogHash(this.#query);
-    if (this.#part instanceof AssetPage && this.#part.isOf(route.place)) await this.#part.select(route.node, route.view);
+    if (this.#part instanceof AssetPage && this.#part.isOf(route.place)) this.#part.select(route.node, route.view);
     else this.#change(new AssetPage(this.catalog, route, back));
+  }
+
+  /** Show what went wrong in place of the part that was wanted. */
+  tell(error: unknown): void {
+    const title = "This page cannot be shown";
+    this.#change({ title, element: problemPage(title, error), destroy: () => undefined });
   }
 
   #change(part: Part): void {
@@ -81,15 +87,10 @@ function skipLink(): HTMLElement {
   return h("button", { type: "button", class: "skip", click: () => main.focus() }, "To the content");
 }
 
+function problemPage(title: string, error: unknown): HTMLElement {
+  return h("div", {}, h("h1", { tabindex: -1 }, title), h("p", { role: "alert" }, reloadText(error)));
+}
+
 void start().catch((error: unknown) => {
-  const told = error instanceof Error ? error.message : String(error);
-  fill(
-    page,
-    h(
-      "main",
-      {},
-      h("h1", {}, "The catalogue cannot be shown"),
-      h("p", { role: "alert" }, `${told}. `, "It may have been written anew meanwhile: reload the page."),
-    ),
-  );
+  fill(page, h("main", {}, problemPage("The catalogue cannot be shown", error)));
 });

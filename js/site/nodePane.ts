@@ -1,11 +1,15 @@
 // One node of a file: its view, attributes, and of an array how it is stored, where its bytes are, and values.
 
-import type { ReferenceStore } from "../src/index.js";
+import { ShadowzarrError, type ReferenceStore } from "../src/index.js";
 import { mountViewer, undrawnReason, type NodeView, type Traffic, type Viewer, type ViewKind } from "../viewer/index.js";
+import { problemText } from "../viewer/problems.js";
 import { resolvePath } from "../viewer/tree.js";
+import { isCount } from "../src/document.js";
+import { isObject } from "../src/json.js";
 import { ChunkFinder } from "./chunkFinder.js";
 import { h, fill, pageLink, type Child } from "./dom.js";
 import { count, shape as shapeText } from "./format.js";
+import { inParts } from "./parts.js";
 import { ValuesBox } from "./valuesBox.js";
 import { jsonText, longText } from "./valueText.js";
 
@@ -34,22 +38,30 @@ export class NodePane {
     if (!Object.hasOwn(this.store.document.refs, path === "" ? "zarr.json" : `${path}/zarr.json`)) {
       return fill(this.element, heading(path), h("p", { role: "alert" }, "The references have no such node."));
     }
-    const metadata = this.store.metadata(path);
-    fill(
-      this.element,
-      heading(path),
-      this.#viewLinks(path, view),
-      this.#drawn(path, view),
-      this.#about(path, metadata),
-      attributes(this.store.attributes(path)),
-      metadata["node_type"] === "array" ? this.#array(path, metadata) : this.#links(path),
-    );
+    try {
+      fill(this.element, heading(path), ...this.#parts(path, view));
+    } catch (error) {
+      if (!(error instanceof ShadowzarrError)) throw error;
+      fill(this.element, heading(path), h("p", { role: "alert" }, problemText(error)));
+    }
   }
 
   destroy(): void {
     this.#controller.abort();
     this.#viewer?.destroy();
     this.#viewer = undefined;
+  }
+
+  #parts(path: string, view: string): Child[] {
+    const metadata = this.store.metadata(path);
+    const attributes = attributesTable(this.store.attributes(path)); // first: it may be damaged, and nothing is read yet
+    return [
+      this.#viewLinks(path, view),
+      this.#drawn(path, view),
+      this.#about(path, metadata),
+      attributes,
+      metadata["node_type"] === "array" ? this.#array(path, metadata) : this.#links(path),
+    ];
   }
 
   #viewLinks(path: string, shown: string): HTMLElement | null {
@@ -92,13 +104,15 @@ export class NodePane {
   #links(path: string): HTMLElement | null {
     const links = this.store.attributes(path)["_LINKS"];
     if (!Array.isArray(links) || links.length === 0) return null;
-    const items = links.map((link) => {
-      const { name, path: target } = link as { name?: unknown; path?: unknown };
+    const item = (link: unknown) => {
+      const { name, path: target } = isObject(link) ? link : ({} as { name?: unknown; path?: unknown });
       const found = typeof target === "string" ? resolvePath(this.store, target) : undefined;
       const shown = typeof target === "string" ? target : jsonText(target as never);
-      return h("li", {}, h("code", {}, String(name)), " → ", found === undefined ? shown : pageLink(this.hash(found), {}, shown));
-    });
-    return h("div", {}, h("h3", {}, "Links"), h("ul", {}, items));
+      const place = found === undefined ? shown : pageLink(this.hash(found), {}, shown);
+      return h("li", {}, h("code", {}, typeof name === "string" ? name : jsonText(name)), " → ", place);
+    };
+    const list = h("ul");
+    return h("div", {}, h("h3", {}, "Links"), list, inParts(links as unknown[], list, item));
   }
 }
 
@@ -107,17 +121,18 @@ function heading(path: string): HTMLElement {
 }
 
 function arrayRows(store: ReferenceStore, path: string, metadata: Metadata): [string, Child][] {
-  const grid = metadata["chunk_grid"] as { configuration?: { chunk_shape?: number[] } } | undefined;
+  const { configuration } = metadata["chunk_grid"] as { configuration?: unknown };
+  const edges = isObject(configuration) ? configuration["chunk_shape"] : undefined;
   const names = metadata["dimension_names"];
   const rows: [string, Child][] = [
     ["Shape", shapeText(metadata["shape"] as number[])],
     ["Data type", typeText(metadata["data_type"])],
-    ["Chunk shape", shapeText(grid?.configuration?.chunk_shape ?? [])],
+    ["Chunk shape", Array.isArray(edges) && edges.every(isCount) ? shapeText(edges) : jsonText(edges)],
     ["Chunks", chunksText(store, path)],
     ["Codecs", (metadata["codecs"] as unknown[]).map(codecText).join(", ")],
     ["Fill value", jsonText(metadata["fill_value"])],
   ];
-  if (Array.isArray(names)) rows.splice(1, 0, ["Dimensions", names.map((name) => String(name ?? "–")).join(", ")]);
+  if (Array.isArray(names)) rows.splice(1, 0, ["Dimensions", names.map((name) => (typeof name === "string" ? name : name === null ? "–" : jsonText(name))).join(", ")]);
   return rows;
 }
 
@@ -142,17 +157,18 @@ function codecText(codec: unknown): string {
   return isBare ? String(name) : `${name} ${jsonText(configuration as never)}`;
 }
 
-function attributes(all: ReturnType<ReferenceStore["attributes"]>): HTMLElement | null {
+function attributesTable(all: ReturnType<ReferenceStore["attributes"]>): HTMLElement | null {
   const entries = Object.entries(all).filter(([name]) => !OWN.has(name));
   if (entries.length === 0) return null;
-  const rows = entries.map(([name, value]) =>
-    h("tr", {}, h("th", { scope: "row" }, name), h("td", {}, longText(typeof value === "string" ? value : jsonText(value)))),
-  );
+  const row = ([name, value]: (typeof entries)[number]) =>
+    h("tr", {}, h("th", { scope: "row" }, name), h("td", {}, longText(typeof value === "string" ? value : jsonText(value))));
+  const body = h("tbody");
   const heads = h("tr", {}, h("th", { scope: "col" }, "Attribute"), h("th", { scope: "col" }, "Value"));
   return h(
     "div",
     {},
     h("h3", { id: "attributes" }, "Attributes"),
-    h("table", { class: "attributes", "aria-labelledby": "attributes" }, h("thead", {}, heads), h("tbody", {}, rows)),
+    h("table", { class: "attributes", "aria-labelledby": "attributes" }, h("thead", {}, heads), body),
+    inParts(entries, body, row),
   );
 }

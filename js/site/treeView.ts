@@ -2,10 +2,12 @@
 // filled when they are opened, and large ones a part at a time.
 
 import type { ReferenceStore } from "../src/index.js";
+import { isDamaged, shapeOf } from "../viewer/tree.js";
 import { fill, h } from "./dom.js";
 import { count, shape as shapeText } from "./format.js";
 
 const AT_ONCE = 200;
+const MOST_DEPTH = 200; // of groups in each other: of more, browsers crash
 
 interface Item {
   readonly path: string;
@@ -36,7 +38,7 @@ export class TreeView {
   }
 
   /** Mark a node and open the groups around it. */
-  async select(path: string): Promise<void> {
+  select(path: string): void {
     let item = this.#items.get("")!;
     const names = path === "" ? [] : path.split("/");
     for (const [depth, name] of names.entries()) {
@@ -55,11 +57,11 @@ export class TreeView {
   }
 
   #item(path: string, name: string): Item {
-    const { node_type: kind, shape } = this.store.metadata(path);
-    const isGroup = kind === "group";
-    const hasChildren = isGroup && this.store.children(path).length > 0;
-    const type = isGroup ? this.store.attributes(path)["neurodata_type"] : undefined;
-    const note = Array.isArray(shape) ? shapeText(shape as number[]) : typeof type === "string" ? type : "";
+    const { isGroup, note: told } = aboutNode(this.store, path);
+    const hasMembers = isGroup && this.store.children(path).length > 0;
+    const isTooDeep = hasMembers && path.split("/").length >= MOST_DEPTH;
+    const hasChildren = hasMembers && !isTooDeep;
+    const note = isTooDeep ? "what is in it lies too deep to be shown" : told;
     const label = h(
       "div",
       { role: "treeitem", tabindex: -1, class: isGroup ? "group" : "array", "aria-selected": "false" },
@@ -196,4 +198,13 @@ export class TreeView {
     const all = this.element.querySelectorAll<HTMLElement>('[role="treeitem"]');
     return [...all].filter((label) => label.closest("ul[hidden]") === null);
   }
+}
+
+/** What is told of a node beside its name; one whose metadata are damaged may have others below it. */
+function aboutNode(store: ReferenceStore, path: string): { isGroup: boolean; note: string } {
+  if (isDamaged(store, path)) return { isGroup: true, note: "damaged" };
+  const shape = shapeOf(store, path);
+  if (shape !== undefined) return { isGroup: false, note: shapeText(shape) };
+  const type = store.attributes(path)["neurodata_type"];
+  return { isGroup: true, note: typeof type === "string" ? type : "" };
 }

@@ -1,13 +1,15 @@
 // Values of an array: of a small one all of them, of a large one those at its beginning when they are asked for.
 
-import { openArray, readArray, type ReferenceStore, type Values } from "../src/index.js";
+import { openArray, readArray, ShadowzarrError, type ReferenceStore, type Values } from "../src/index.js";
 import { problemText } from "../viewer/problems.js";
 import { h, fill } from "./dom.js";
-import { count } from "./format.js";
+import { bytes, count } from "./format.js";
 import { elementText } from "./valueText.js";
 
 /** Elements that are shown at most. */
 const MOST = 100;
+/** Decoded bytes of a chunk that is not read unless one asks for it. */
+const LARGE = 64 * 2 ** 20;
 
 export class ValuesBox {
   readonly element: HTMLElement;
@@ -21,10 +23,22 @@ export class ValuesBox {
     private readonly signal: AbortSignal,
   ) {
     const all = shape.reduce((product, extent) => product * extent, 1);
-    const isSmall = all <= MOST;
-    this.#button = h("button", { type: "button", click: () => void this.#show() }, "Show the first values");
+    const nbytes = this.#chunkNbytes();
+    const isSmall = all <= MOST && nbytes <= LARGE;
+    const what = nbytes > LARGE ? `Show the first values, whose chunk takes ${bytes(nbytes)}` : "Show the first values";
+    this.#button = h("button", { type: "button", click: () => void this.#show() }, what);
     this.element = h("div", {}, h("h3", {}, "Values"), isSmall ? null : this.#button, this.#shown);
     if (isSmall) void this.#show();
+  }
+
+  /** Bytes of a chunk when it is decoded; of one whose elements have no fixed size, or that is not read here, 0. */
+  #chunkNbytes(): number {
+    try {
+      return this.store.chunkNbytes(this.path) ?? 0;
+    } catch (error) {
+      if (error instanceof ShadowzarrError) return 0; // which is told where it is read
+      throw error;
+    }
   }
 
   async #show(): Promise<void> {

@@ -7,6 +7,7 @@ import {
   SourceChangedError,
   SourceNotFoundError,
   TransientReadError,
+  shown,
 } from "./errors.js";
 import { withoutQuery } from "./places.js";
 import { retryAfter } from "./retries.js";
@@ -86,6 +87,19 @@ export function checkLength(url: string, range: FileRange | undefined, { data, t
 export function totalOf(response: Response): number | undefined {
   const total = /\/(\d+)\s*$/.exec(response.headers.get("Content-Range") ?? "")?.[1];
   return total === undefined ? undefined : Number(total);
+}
+
+/** Refuse an answer that says it is another part of the file; one that says nothing, or hides it, may pass. */
+export function checkStart(url: string, range: FileRange | undefined, response: Response): void {
+  const header = response.headers.get("Content-Range");
+  const start = /^bytes (\d+)-/i.exec(header?.trim() ?? "")?.[1];
+  if (range === undefined || header === null || Number(start) === range.offset) return;
+  const error = new ReadError(
+    `${withoutQuery(url)}: asked for bytes from ${range.offset} on, the answer says ${shown(header)}; the server, or ` +
+      "one before it, answers ranges wrongly",
+  );
+  error.transient = true; // another of several servers may be right
+  throw error;
 }
 
 /** The error for status 416. */

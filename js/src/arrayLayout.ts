@@ -39,11 +39,8 @@ export interface ArrayLayout {
  * @throws UnsupportedError for grids, encodings and data types that are not read here; where it is the codecs, `toBytes` does.
  */
 export function arrayLayout(metadata: { readonly [key: string]: Json }, name: string): ArrayLayout {
-  const { shape, chunk_grid: grid } = metadata;
-  if (!Array.isArray(shape) || !shape.every(isCount)) throw wrong(name, "shape", shape, "a list of extents");
+  const { shape, grid, codecs } = arrayParts(metadata, name);
   const encoding = keyEncoding(metadata["chunk_key_encoding"], name);
-  const codecs = codecEntries(metadata["codecs"], name);
-  if (!isObject(grid)) throw wrong(name, "chunk_grid", grid, "an object with a name");
   if (grid["name"] !== "regular") {
     throw new UnsupportedError(`${name} has a ${shown(grid["name"])} chunk grid; only regular ones are read here`);
   }
@@ -51,7 +48,7 @@ export function arrayLayout(metadata: { readonly [key: string]: Json }, name: st
   if (!Array.isArray(chunkShape) || chunkShape.length !== shape.length || !chunkShape.every(isCount)) {
     throw wrong(name, "chunk_shape", chunkShape, `${shape.length} edges`);
   }
-  if (chunkShape.some((edge, axis) => edge === 0 && (shape[axis] as number) > 0)) {
+  if (chunkShape.some((edge, axis) => edge === 0 && shape[axis]! > 0)) {
     throw wrong(name, "chunk_shape", chunkShape, "edges of at least 1");
   }
   const type = elementType(metadata["data_type"], name);
@@ -59,7 +56,7 @@ export function arrayLayout(metadata: { readonly [key: string]: Json }, name: st
   if (position < 0) return undecodedLayout({ shape, chunkShape, ...encoding, type } as UndecodedParts, codecs, name);
   const before = codecs.slice(0, position);
   return {
-    shape: shape as number[],
+    shape,
     chunkShape: chunkShape as number[],
     ...encoding,
     type,
@@ -86,6 +83,21 @@ function undecodedLayout(parts: UndecodedParts, codecs: readonly CodecEntry[], n
     bytesCodecs: codecs,
     filters: [],
   };
+}
+
+/**
+ * What every array's metadata document has to have, whether its chunks are read here or not.
+ *
+ * @throws InvalidReferencesError when it has not.
+ */
+export function arrayParts(
+  metadata: { readonly [key: string]: Json },
+  name: string,
+): { shape: number[]; grid: { [key: string]: Json }; codecs: CodecEntry[] } {
+  const { shape, chunk_grid: grid } = metadata;
+  if (!Array.isArray(shape) || !shape.every(isCount)) throw wrong(name, "shape", shape, "a list of extents");
+  if (!isObject(grid)) throw wrong(name, "chunk_grid", grid, "an object with a name");
+  return { shape: shape as number[], grid, codecs: codecEntries(metadata["codecs"], name) };
 }
 
 const ARRAY_TO_BYTES = new Set(["bytes", "vlen-utf8", "vlen-bytes", "numcodecs.vlen-utf8", "numcodecs.vlen-bytes"]);

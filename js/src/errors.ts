@@ -69,11 +69,12 @@ export class TransientReadError extends ReadError {
 }
 
 /**
- * The same error, saying first what could not be read; one of another tree becomes a `ReadError`.
+ * The same error, saying first what could not be read, once; one of another tree becomes a `ReadError`.
  *
  * A copy, because several who read together get the same error.
  */
 export function named(error: unknown, what: string): unknown {
+  if (error instanceof ShadowzarrError && error.message.startsWith(what)) return error;
   if (error instanceof ShadowzarrError) {
     const Kind = error.constructor as new (message: string, options: ErrorOptions) => ShadowzarrError;
     const { transient, status, retryAfter } = error as TransientReadError;

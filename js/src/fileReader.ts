@@ -4,6 +4,7 @@
 import {
   checkIdentity,
   checkLength,
+  checkStart,
   errorForStatus,
   isStrong,
   pastTheEnd,
@@ -141,9 +142,12 @@ export class FileReader {
       }
       const total = totalOf(response);
       if (response.status === 416) throw pastTheEnd(url, response, total);
-      if (response.status !== (range === undefined ? 200 : 206)) {
+      try {
+        if (response.status !== (range === undefined ? 200 : 206)) throw errorForStatus(url, response);
+        checkStart(url, range, response);
+      } catch (error) {
         void response.body?.cancel().catch(() => undefined);
-        throw errorForStatus(url, response);
+        throw error;
       }
       const data = await readBody(response, range?.length, watch, look);
       return { data, total: range === undefined ? data.length : total, etag: response.headers.get("ETag") };

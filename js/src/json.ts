@@ -51,6 +51,16 @@ export function isObject(value: unknown): value is { [key: string]: Json } {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
+/** Whether a value is nested more deeply than functions that call themselves go through it. */
+export function isTooDeep(value: Json): boolean {
+  let layer: Json[] = [value];
+  for (let depth = 0; layer.length > 0; depth++) {
+    if (depth > MOST_DEPTH) return true;
+    layer = layer.flatMap((item) => (typeof item === "object" && item !== null ? Object.values(item) : []));
+  }
+  return false;
+}
+
 class Parser {
   #at = 0;
   #depth = 0;

@@ -1,11 +1,11 @@
 // The nodes of a document: their metadata, their layout, the tree they make, and the paths under which zarrita
 // finds them. Reads nothing.
 
-import { arrayLayout, coordinatesOf, tailOf, type ArrayLayout } from "./arrayLayout.js";
+import { arrayLayout, arrayParts, coordinatesOf, tailOf, type ArrayLayout } from "./arrayLayout.js";
 import type { Reference, ReferenceDocument } from "./document.js";
 import { InvalidReferencesError, shown } from "./errors.js";
 import { inlineText } from "./inline.js";
-import { isObject, parseJson, type Json } from "./json.js";
+import { isObject, isTooDeep, parseJson, type Json } from "./json.js";
 
 /** A metadata document. */
 export type Metadata = { readonly [key: string]: Json };
@@ -153,6 +153,7 @@ export class Nodes {
         cause: error,
       });
     }
+    if (isTooDeep(node)) throw new InvalidReferencesError(`refs[${shown(key)}] is nested too deeply to be read`);
     const kind = isObject(node) ? node["node_type"] : undefined;
     if (!isObject(node) || (kind !== "group" && kind !== "array") || node["zarr_format"] !== 3) {
       throw new InvalidReferencesError(`refs[${shown(key)}] is ${shown(node)}; expected metadata of a group or array`);
@@ -162,6 +163,7 @@ export class Nodes {
         `refs[${shown(key)}] has attributes ${shown(node["attributes"])}; expected an object`,
       );
     }
+    if (kind === "array") arrayParts(node, arrayName(path));
     return node;
   }
 

@@ -91,11 +91,18 @@ export function resolvePlace(place: string, folder: URL | undefined): string {
 }
 
 function parsed(url: string): URL {
+  let result: URL;
   try {
-    return new URL(url);
+    result = new URL(url);
   } catch {
     throw new InvalidReferencesError(`the references point to ${JSON.stringify(withoutQuery(url))}, which is no URL`);
   }
+  if (result.username === "" && result.password === "") return result;
+  // fetch refuses it with a message that has all of it.
+  throw new UnsupportedError(
+    `the references point to ${JSON.stringify(withoutQuery(url))} with a user and password, by which files are not ` +
+      "read here; generate them for a URL without",
+  );
 }
 
 function refuseOtherSchemes(place: string): void {
@@ -120,8 +127,11 @@ function fromS3(place: string): string {
     throw new InvalidReferencesError(`${JSON.stringify(place)} names no object; expected s3://<bucket>/<key>`);
   }
   const path = key.map(encodeURIComponent).join("/");
+  if (!/^[\w.-]+$/.test(bucket)) {
+    throw new InvalidReferencesError(`${JSON.stringify(place)} names no bucket; expected s3://<bucket>/<key>`);
+  }
   // The certificate covers one label only.
   return bucket.includes(".")
-    ? `https://s3.amazonaws.com/${encodeURIComponent(bucket)}/${path}`
-    : `https://${encodeURIComponent(bucket)}.s3.amazonaws.com/${path}`;
+    ? `https://s3.amazonaws.com/${bucket}/${path}`
+    : `https://${bucket}.s3.amazonaws.com/${path}`;
 }

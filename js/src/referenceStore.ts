@@ -2,13 +2,13 @@
 
 import { registry, type AbsolutePath, type AsyncReadable, type GetOptions, type RangeQuery } from "zarrita";
 
-import { chunkGrid } from "./arrayLayout.js";
+import { chunkGrid, chunkNbytes, product, type ArrayLayout } from "./arrayLayout.js";
 import { decodeAttributes, type AttributeValue } from "./attributes.js";
 import { padInline, ChunkFetcher } from "./chunkFetcher.js";
 import { IndexReader } from "./chunkIndex.js";
 import { decodeChunk, filledChunk } from "./decodeChunk.js";
 import { checkDocument, type ReferenceDocument } from "./document.js";
-import { InvalidReferencesError, SourceNotFoundError, named, shown } from "./errors.js";
+import { InvalidReferencesError, SourceNotFoundError, UnsupportedError, named, shown } from "./errors.js";
 import { FileReader, type ReaderOptions } from "./fileReader.js";
 import type { Json } from "./json.js";
 import { parseJson } from "./json.js";
@@ -148,9 +148,19 @@ export class ReferenceStore implements AsyncReadable {
     return this.#nodes.metadata(bare(path));
   }
 
-  /** Attributes of a node, decoded (`decodeAttributes`); whole numbers beyond 2^53 are bigints. */
+  /**
+   * Attributes of a node, decoded (`decodeAttributes`); whole numbers beyond 2^53 are bigints.
+   *
+   * @throws InvalidReferencesError when they do not decode, or there is no such node.
+   */
   attributes(path = ""): Record<string, AttributeValue> {
-    return decodeAttributes((this.metadata(path)["attributes"] ?? {}) as { [key: string]: Json });
+    const stored = (this.metadata(path)["attributes"] ?? {}) as { [key: string]: Json };
+    try {
+      return decodeAttributes(stored);
+    } catch (error) {
+      const what = `attributes of ${shown(`/${bare(path)}`)} cannot be decoded: ${(error as Error).message}`;
+      throw new InvalidReferencesError(what, { cause: error });
+    }
   }
 
   /**
@@ -183,6 +193,11 @@ export class ReferenceStore implements AsyncReadable {
     return [...chunkGrid(this.#nodes.layout(bare(path)))];
   }
 
+  /** How many bytes every chunk of an array has when it is decoded; undefined when they differ. */
+  chunkNbytes(path = ""): number | undefined {
+    return chunkNbytes(this.#nodes.layout(bare(path)));
+  }
+
   /** The path by which zarrita finds a node; another one than its own when that has characters that URLs change. */
   zarritaPath(path = ""): AbsolutePath {
     return `/${this.#nodes.alias(bare(path))}`;
@@ -193,6 +208,7 @@ export class ReferenceStore implements AsyncReadable {
     let found: Found;
     try {
       const layout = this.#nodes.layout(path);
+      refuseLarge(layout);
       found = await this.#locator.find(chunk, signal);
       if (found === undefined) return this.#neverWritten(path);
       const isInline = found instanceof Uint8Array;
@@ -215,10 +231,20 @@ export class ReferenceStore implements AsyncReadable {
   }
 }
 
+/** Refuse an array whose chunks no page can hold, also those that were never written: zarrita makes them whole. */
+function refuseLarge(layout: ArrayLayout): void {
+  const nbytes = chunkNbytes(layout) ?? product(layout.chunkShape);
+  if (nbytes > LARGEST_CHUNK) {
+    throw new UnsupportedError(`it takes ${nbytes} bytes when it is decoded; up to ${LARGEST_CHUNK} are read here`);
+  }
+}
+
+const LARGEST_CHUNK = 2 ** 31;
+
 function parseDocument(data: Uint8Array, name: string): ReferenceDocument {
   let document: unknown;
   try {
-    const text = new TextDecoder("utf-8", { fatal: true }).decode(data);
+    const text = textOf(data);
     document = withoutNull(parseJson(text, false));
     const refs = (document as ReferenceDocument | null)?.refs;
     const holdsObjects = Object.values(refs ?? {}).some((value) => typeof value === "object" && !Array.isArray(value));
@@ -228,6 +254,14 @@ function parseDocument(data: Uint8Array, name: string): ReferenceDocument {
   }
   checkDocument(document, name);
   return document;
+}
+
+function textOf(data: Uint8Array): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(data);
+  } catch (error) {
+    throw new SyntaxError("it is not UTF-8", { cause: error });
+  }
 }
 
 /** A document in which null parts are left out. */

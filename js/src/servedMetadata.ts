@@ -3,7 +3,7 @@
 
 import type { ArrayLayout, CodecEntry } from "./arrayLayout.js";
 import { encodeNonFinite } from "./attributes.js";
-import { UnsupportedError } from "./errors.js";
+import { InvalidReferencesError, UnsupportedError, shown } from "./errors.js";
 import { isObject, writeJson, type Json } from "./json.js";
 import { arrayName, type Metadata, type Nodes } from "./nodes.js";
 import { VALUES_CODEC, type ValuesConfiguration } from "./values.js";
@@ -63,12 +63,36 @@ function servedFill(fill: Json | undefined, layout: ArrayLayout, name: string): 
   if (served === "int64" || served === "uint64") {
     if (fill === "NaT") return String(-(2n ** 63n));
     if (fill === null || fill === undefined) throw noFill(name);
+    checkFill(fill, served, name);
     return String(fill); // a number would lose digits in zarrita
   }
   if (served === "v2:object") return null; // missing chunks go through our codec
   if (fill === null || fill === undefined) throw noFill(name);
+  checkFill(fill, served, name);
   if (served.startsWith("float") && typeof fill === "string" && fill.startsWith("0x")) return "NaN";
   return strict(fill);
+}
+
+/** Refuse a fill value of another type, which zarrita would take for NaN or 0. */
+function checkFill(fill: Json, served: string, name: string): void {
+  const isWhole = Number.isInteger(fill) || typeof fill === "bigint";
+  const isRight =
+    served === "bool"
+      ? typeof fill === "boolean"
+      : served === "string"
+        ? typeof fill === "string"
+        : served.startsWith("float")
+          ? typeof fill === "number" || typeof fill === "bigint" || (typeof fill === "string" && FLOAT.test(fill))
+          : isWhole && isWithin(BigInt(fill as number), served);
+  if (isRight) return;
+  throw new InvalidReferencesError(`${name} has fill_value ${shown(fill)} in its zarr.json; expected one of ${served}`);
+}
+
+const FLOAT = /^(NaN|-?Infinity|0x[0-9a-fA-F]+)$/;
+
+function isWithin(value: bigint, integer: string): boolean {
+  const bits = Number(/\d+$/.exec(integer)?.[0]);
+  return value === (integer.startsWith("u") ? BigInt.asUintN(bits, value) : BigInt.asIntN(bits, value));
 }
 
 function noFill(name: string): UnsupportedError {

@@ -5,12 +5,13 @@ import { test } from "node:test";
 
 import { archivePage } from "../site/archives.js";
 import { rowsOf, type Asset } from "../site/assets.js";
-import { safeAddress, visible } from "../site/dom.js";
+import { safeAddress } from "../site/dom.js";
 import { age, bytes, count, shape } from "../site/format.js";
 import { assetHash, catalogHash, NO_QUERY, parseRoute } from "../site/route.js";
 import { search } from "../site/search.js";
 import { cornerOf } from "../site/valuesBox.js";
 import { jsonText } from "../site/valueText.js";
+import { visible } from "../viewer/visible.js";
 
 function asset(path: string, changes: Partial<Asset> = {}): Asset {
   const nothing = { problem: null, references: null, references_bytes: null, indexed_at: null, species: null };

@@ -65,6 +65,10 @@ export class ChunkedArray {
   async box(box: Box, signal?: AbortSignal): Promise<ArrayLike<unknown>> {
     const size = sizeOf(box);
     if (size === 0) return [];
+    // Chunks go on beyond the array, with values that nobody wrote.
+    if (box.stop.length !== this.shape.length || box.stop.some((stop, axis) => !(stop <= this.shape[axis]!))) {
+      throw new Error(`/${this.path} has the shape [${this.shape.join(", ")}], and no elements up to ${box.stop.join(", ")}`);
+    }
     const places = chunksOf(box, this.chunkShape);
     const chunks = await Promise.all(places.map((place) => this.chunk(place, signal)));
     const target = emptyLike(chunks[0]!.data, size);

@@ -1,5 +1,7 @@
 // Making elements. Text goes in as text nodes only.
 
+import { visible } from "./visible.js";
+
 type Child = Node | string;
 type Properties = Record<string, string | number | boolean | ((event: never) => void)>;
 
@@ -19,7 +21,7 @@ export function make<K extends keyof HTMLElementTagNameMap>(
     if (typeof value === "function") element.addEventListener(name, value as EventListener);
     else if (value !== false) element.setAttribute(name, value === true ? "" : String(value));
   }
-  element.append(...children);
+  element.append(...children.map((child) => (typeof child === "string" ? visible(child) : child)));
   return element;
 }
 

@@ -237,6 +237,7 @@ class ImagesView {
       void this.refresh(0);
     });
     const text = `The chunks that a frame lies in take up to ${bytesText(nbytes)}.`;
+    this.#loading.stop();
     this.#large.replaceChildren(make("p", {}, text), read);
     this.#large.hidden = false;
   }

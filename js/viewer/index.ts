@@ -19,6 +19,7 @@ import type { ReferenceStore } from "../src/index.js";
 import { problemText } from "./problems.js";
 import { Traffic } from "./traffic.js";
 import { undrawnReason, viewsOf, type NodeView, type ViewKind } from "./views.js";
+import { visible } from "./visible.js";
 
 export { Traffic, undrawnReason, viewsOf, type NodeView, type ViewKind };
 
@@ -108,6 +109,6 @@ function showProblem(container: HTMLElement, error: unknown): void {
   const message = document.createElement("p");
   message.setAttribute("role", "alert");
   message.className = "viewer-problem";
-  message.textContent = problemText(error);
+  message.textContent = visible(problemText(error));
   container.replaceChildren(message);
 }

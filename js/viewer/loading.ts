@@ -4,6 +4,7 @@ import { make } from "./dom.js";
 import { problemText } from "./problems.js";
 import type { Sums, Traffic } from "./traffic.js";
 import { bytesText } from "./units.js";
+import { visible } from "./visible.js";
 
 /** Sums in words. */
 export function trafficText({ requests, nbytes }: Sums, seconds?: number): string {
@@ -33,9 +34,15 @@ export class Loading {
     traffic.onChange(() => this.#showTraffic(), signal);
   }
 
+  /** Give up what is under way: something else has been chosen, which is not read yet. */
+  stop(): void {
+    this.#current?.abort(new DOMException("there is a newer view", "AbortError"));
+    this.element.removeAttribute("aria-busy");
+  }
+
   /** What is shown, in words. */
   say(text: string): void {
-    this.#status.textContent = text;
+    this.#status.textContent = visible(text);
   }
 
   /**
@@ -60,7 +67,7 @@ export class Loading {
       if (!signal.aborted) this.#problem.hidden = true;
     } catch (error) {
       if (signal.aborted) return;
-      this.#problem.textContent = problemText(error);
+      this.#problem.textContent = visible(problemText(error));
       this.#problem.hidden = false;
       this.clear();
       this.say("Nothing is shown.");

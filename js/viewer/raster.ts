@@ -169,6 +169,7 @@ class RasterView {
       void this.refresh(0);
     });
     const text = `The spikes of these units take up to ${bytesText(most)}. Fewer units take less.`;
+    this.#loading.stop();
     this.#large.replaceChildren(make("p", {}, text), read);
     this.#large.hidden = false;
   }

@@ -54,16 +54,15 @@ async function openColumn(reader: ArrayReader, group: string, name: string, sign
     Promise.all(indexesOf(reader, group, name).map((index) => reader.open(index))),
     formatOf(reader, path, signal),
   ]);
-  const outermost = indexes.at(-1);
-  if (outermost === undefined) {
-    return { name, description, cells: (first, last, signal) => items(array, first, last, format, signal) };
-  }
   const below = [array, ...indexes];
-  return {
-    name,
-    description,
-    cells: (first, last, signal) => raggedCells(below, below.length - 1, first, last, format, signal),
+  const length = below.at(-1)!.shape[0] ?? 0;
+  // Columns of a damaged table may be shorter than others.
+  const cells: Column["cells"] = async (first, last, signal) => {
+    const end = Math.max(first, Math.min(last, length));
+    const found = await raggedCells(below, below.length - 1, first, end, format, signal);
+    return [...found, ...Array.from({ length: last - end }, () => `none: there are ${length} rows`)];
   };
+  return { name, description, cells };
 }
 
 /** Paths of a column's indexes, the one next to the data first. */

@@ -1,6 +1,7 @@
 // When the samples of a series were taken: from a starting time and a rate, or from timestamps, of which only the
 // chunks are read that a question needs.
 
+import { sizeOf } from "./boxes.js";
 import type { ArrayReader, ChunkedArray } from "./chunkedArray.js";
 import { checkAscending, firstAtLeast, type SortedNumbers } from "./search.js";
 import { childOf, numberAttribute } from "./tree.js";
@@ -45,7 +46,11 @@ export async function timeAxisOf(
   if (rate === undefined || !(rate > 0) || !Number.isFinite(rate)) {
     return sampleAxis(length, `their rate is ${rate ?? "missing"}`);
   }
-  const found = await (await reader.open(starting)).box({ start: [], stop: [] }, signal);
+  const array = await reader.open(starting);
+  if (sizeOf({ start: array.shape.map(() => 0), stop: array.shape }) !== 1) {
+    return sampleAxis(length, `their starting time has the shape [${array.shape.join(", ")}]`);
+  }
+  const found = await array.box({ start: array.shape.map(() => 0), stop: array.shape }, signal);
   const first = Number(found[0]);
   if (!Number.isFinite(first)) return sampleAxis(length, `their starting time is ${first}`);
   return regularAxis(length, first, rate, "s");
@@ -78,7 +83,10 @@ export function regularAxis(length: number, first: number, rate: number, unit: s
 }
 
 async function stampedAxis(stamps: ChunkedArray, samples: number, signal?: AbortSignal): Promise<TimeAxis> {
-  const length = Math.min(samples, stamps.shape[0] ?? 0);
+  if (stamps.shape.length !== 1) {
+    return sampleAxis(samples, `their timestamps have the shape [${stamps.shape.join(", ")}]`);
+  }
+  const length = Math.min(samples, stamps.shape[0]!);
   if (length === 0) return sampleAxis(samples, "the file has no times for them");
   const numbers: SortedNumbers = {
     start: 0,

@@ -15,6 +15,7 @@ import { TimeChart, type Picture } from "./timeChart.js";
 import { sampleAxis } from "./timeAxis.js";
 import { leastBytes, openSeries, readTraces, spansOf, type Series, type Traces } from "./traceData.js";
 import { bytesText, countText, displayUnit, shortNumber, type Display } from "./units.js";
+import { visible } from "./visible.js";
 import type { Span } from "./window.js";
 
 const LARGE = 64 * 2 ** 20; // decoded bytes that are not read unless one asks for it
@@ -192,6 +193,7 @@ class TracesView {
       this.#mayBeLarge = true;
       void this.refresh(0);
     });
+    this.#loading.stop();
     this.#large.replaceChildren(make("p", {}, `${text} Fewer channels may take less.`), read);
     this.#large.hidden = false;
   }
@@ -209,7 +211,8 @@ class TracesView {
     const rate = axis.rate === undefined ? "" : `, ${shortNumber(axis.rate)} Hz`;
     const size = `${countText(data.shape[0]!, "sample")}${channels > 1 ? ` of ${channels} channels` : ""}`;
     const unit = scaling.unit === "" ? "no unit" : `unit: ${scaling.unit}`;
-    this.#about.textContent = [`${size}${rate}; ${unit}${unit.endsWith(".") ? "" : "."}`, axis.note].filter(Boolean).join(" ");
+    const text = `${size}${rate}; ${unit}${unit.endsWith(".") ? "" : "."}`;
+    this.#about.textContent = visible([text, axis.note, scaling.note].filter(Boolean).join(" "));
   }
 
   #read(index: number | null): void {
@@ -221,7 +224,8 @@ class TracesView {
     const values = traces.window.channels.map(
       (channel, i) => `${this.#nameOf(channel)}: ${this.#valueText(traces.lines[i]![index]!)}`,
     );
-    this.#readout.textContent = `At ${this.#placeText(traces.x[index])} ${this.series.axis.unit}: ${values.join("; ")}`;
+    const text = `At ${this.#placeText(traces.x[index])} ${this.series.axis.unit}: ${values.join("; ")}`;
+    this.#readout.textContent = visible(text);
   }
 
   #nameOf(channel: number): string {

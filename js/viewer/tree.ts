@@ -1,6 +1,6 @@
 // Finding nodes of an NWB file by path, also where links lead, and what their metadata says. Reads nothing.
 
-import type { AttributeValue, ReferenceStore } from "../src/index.js";
+import { InvalidReferencesError, type AttributeValue, type ReferenceStore } from "../src/index.js";
 import { isObject } from "../src/json.js";
 import { metadataKey } from "../src/nodes.js";
 
@@ -11,20 +11,42 @@ export function isNode(store: ReferenceStore, path: string): boolean {
   return Object.hasOwn(store.document.refs, metadataKey(path));
 }
 
+const damaged = new WeakMap<ReferenceStore, Map<string, boolean>>();
+
+/** Whether the metadata or attributes of a node cannot be read; its neighbours' may be. */
+export function isDamaged(store: ReferenceStore, path: string): boolean {
+  let known = damaged.get(store);
+  if (known === undefined) damaged.set(store, (known = new Map()));
+  let is = known.get(path);
+  if (is === undefined) known.set(path, (is = !isRead(store, path)));
+  return is;
+}
+
+function isRead(store: ReferenceStore, path: string): boolean {
+  try {
+    store.attributes(path);
+    return true;
+  } catch (error) {
+    if (error instanceof InvalidReferencesError) return false;
+    throw error;
+  }
+}
+
 /**
  * The path of the node that a path leads to, through links of groups.
  *
- * @returns undefined when nothing is there.
+ * @returns undefined when nothing is there, or what is there is damaged.
  */
 export function resolvePath(store: ReferenceStore, path: string, links = 0): string | undefined {
   const wanted = bare(path);
-  if (isNode(store, wanted)) return wanted;
+  if (isNode(store, wanted)) return isDamaged(store, wanted) ? undefined : wanted;
   if (links > MOST_LINKS) return undefined;
   const parts = wanted.split("/");
   // The nearest group above that exists; the link is in it.
   for (let depth = parts.length - 1; depth >= 0; depth--) {
     const group = parts.slice(0, depth).join("/");
     if (!isNode(store, group)) continue;
+    if (isDamaged(store, group)) return undefined;
     const target = linkTarget(store, group, parts[depth]!);
     if (target === undefined) return undefined;
     return resolvePath(store, [bare(target), ...parts.slice(depth + 1)].join("/"), links + 1);

@@ -1,5 +1,6 @@
 // Stored numbers → physical values, and how units and sizes are written.
 
+import { shown } from "../src/errors.js";
 import type { ArrayReader } from "./chunkedArray.js";
 import { childOf, numberAttribute, textAttribute } from "./tree.js";
 
@@ -11,9 +12,11 @@ export interface Scaling {
   channels: Float64Array | undefined;
   /** As the file has it; empty when it has none. */
   unit: string;
+  /** What a reader has to know of it. */
+  note?: string;
 }
 
-/** The scaling of a series; attributes that are no numbers count as missing. */
+/** The scaling of a series; attributes that are no numbers count as missing, and a note says so. */
 export async function scalingOf(
   reader: ArrayReader,
   group: string,
@@ -36,7 +39,12 @@ export async function scalingOf(
     }
     factors = await array.numbers(0, channels, signal);
   }
+  const left = ["conversion", "offset"].filter(
+    (name) => attributes[name] !== undefined && numberAttribute(attributes, name) === undefined,
+  );
+  const values = left.map((name) => `${name} ${shown(attributes[name])}`).join(", ");
   return {
+    ...(left.length === 0 ? {} : { note: `Values are drawn without ${values}, which is no number.` }),
     conversion: numberAttribute(attributes, "conversion") ?? 1,
     offset: numberAttribute(attributes, "offset") ?? 0,
     channels: factors,
@@ -82,7 +90,8 @@ export interface Display {
 
 /** The unit to write values of about a magnitude in; only units of the SI get prefixes. */
 export function displayUnit(unit: string, magnitude: number): Display {
-  const symbol = SYMBOLS[unit.toLowerCase()];
+  const name = unit.toLowerCase();
+  const symbol = Object.hasOwn(SYMBOLS, name) ? SYMBOLS[name] : undefined; // not "constructor"
   if (symbol === undefined || !(magnitude > 0)) return { factor: 1, unit: symbol ?? unit };
   const [size, prefix] = PREFIXES.findLast(([size]) => magnitude >= size) ?? PREFIXES[0]!;
   return { factor: 1 / size, unit: prefix + symbol };

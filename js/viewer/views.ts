@@ -2,7 +2,7 @@
 // extensions count too. Reads nothing.
 
 import type { ReferenceStore } from "../src/index.js";
-import { childOf, isNumeric, nameOf, shapeOf, textAttribute } from "./tree.js";
+import { childOf, isDamaged, isNumeric, nameOf, shapeOf, textAttribute } from "./tree.js";
 
 export type ViewKind = "traces" | "raster" | "images" | "table";
 
@@ -24,20 +24,28 @@ const WHAT: Record<ViewKind, string> = { traces: "traces", raster: "spike raster
 /**
  * List what can be shown of a file, in the order of its nodes.
  *
- * A node can have several views (units: a raster and a table).
+ * A node can have several views (units: a raster and a table); one whose metadata are damaged has none.
  */
 export function viewsOf(store: ReferenceStore): NodeView[] {
   const views: NodeView[] = [];
-  const visit = (path: string) => {
-    const type = textAttribute(store.attributes(path), "neurodata_type");
-    for (const kind of kindsOf(store, path, type)) {
-      const title = `${nameOf(path) || "/"}: ${WHAT[kind]}`;
-      views.push({ path, kind, title, ...(type === undefined ? {} : { neurodataType: type }) });
-    }
-    for (const name of store.children(path)) visit(path === "" ? name : `${path}/${name}`);
-  };
-  visit("");
+  const waiting = [""];
+  for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
+    if (!isDamaged(store, path)) views.push(...viewsOfNode(store, path));
+    waiting.push(...pathsBelow(store, path).reverse());
+  }
   return views;
+}
+
+function viewsOfNode(store: ReferenceStore, path: string): NodeView[] {
+  const type = textAttribute(store.attributes(path), "neurodata_type");
+  return kindsOf(store, path, type).map((kind) => {
+    const title = `${nameOf(path) || "/"}: ${WHAT[kind]}`;
+    return { path, kind, title, ...(type === undefined ? {} : { neurodataType: type }) };
+  });
+}
+
+function pathsBelow(store: ReferenceStore, path: string): string[] {
+  return store.children(path).map((name) => (path === "" ? name : `${path}/${name}`));
 }
 
 /** Why a series has no view; undefined for what has one, and for what is no series. */

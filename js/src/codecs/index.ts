@@ -27,6 +27,7 @@ const DECODERS: Record<string, () => Promise<Decode>> = {
 
 /** Codecs that give as many bytes as they take, or so many more. */
 const ADDED: Record<string, number> = { "numcodecs.shuffle": 0, "numcodecs.fletcher32": 4, crc32c: 4 };
+const LARGEST_OF_UNKNOWN = 2 ** 28; // of chunks of elements without a fixed size, as in Python
 const OVERHEAD = 4096; // what codecs before one may have added to a small chunk
 
 /**
@@ -42,7 +43,7 @@ export async function decodeBytes(
   nbytes: number | undefined,
   itemsize: number,
 ): Promise<Uint8Array> {
-  const most = nbytes === undefined ? 2 ** 31 - 1 : 2 * nbytes + OVERHEAD;
+  const most = nbytes === undefined ? LARGEST_OF_UNKNOWN : 2 * nbytes + OVERHEAD;
   let bytes = data;
   for (let i = codecs.length - 1; i >= 0; i--) {
     const codec = codecs[i]!;
