@@ -80,19 +80,19 @@ def check_rows(summary: ChecksSummary) -> list[dict[str, Any]]:
     ]
 
 
-def print_checks(console: Console, summary: ChecksSummary) -> None:
-    """Print what was found."""
+def print_checks(console: Console, summary: ChecksSummary, *, report: str) -> None:
+    """Print what was found; ``report`` is where it is written, if anything is."""
     table = Table(show_header=False)
     for verdict, text in VERDICTS.items():
         if verdict in summary.counts:
             table.add_row(text, f"{summary.counts[verdict]:,}")
     if summary.checks:
         console.print(table)
-    text = (
-        f"{format_count(len(summary.checks), 'output')} of {summary.outputs:,} checked, "
-        f"chosen by seed {summary.seed}"
-    )
+    chosen = f", chosen by seed {summary.seed}" if len(summary.checks) < summary.outputs else ""
+    text = f"{format_count(len(summary.checks), 'output')} of {summary.outputs:,} checked{chosen}"
     console.print(Text(text), soft_wrap=True)
+    if report:
+        console.print(Text(f"report: {report}"), soft_wrap=True)
     for line in exit_lines(summary):
         console.print(Text(line), soft_wrap=True)
 
@@ -111,7 +111,8 @@ def print_choice(console: Console, chosen: Sequence[PublishedOutput], *, outputs
         console.print(Text(f"  {EMBARGOED_NAME if each.private else each.name}"), soft_wrap=True)
     if len(chosen) > SHOWN:
         console.print(f"  … and {len(chosen) - SHOWN:,} more")
-    text = f"{len(chosen):,} of {outputs:,} outputs would be checked (seed {seed}); nothing was done."
+    seeded = f" (seed {seed})" if len(chosen) < outputs else ""
+    text = f"{len(chosen):,} of {outputs:,} outputs would be checked{seeded}; nothing was done."
     console.print(Text(text), soft_wrap=True)
 
 

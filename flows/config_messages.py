@@ -41,6 +41,7 @@ _EXPECTED = {
 LONGEST_FOUND = 80
 SECRET = ("notify",)
 """Where a URL that is a secret may stand, also by mistake."""
+_SECTION_TYPES = ("model_type", "model_attributes_type")
 _NUMBER_TYPES = ("int_type", "float_type")
 
 
@@ -59,8 +60,20 @@ class Explainer:
         self._model = model
         self._values = values
 
-    def explain(self, problem: Mapping[str, Any], *, raw: str | None = None) -> str:
-        """Say what is wrong in half a sentence; ``raw`` is the value as it was written."""
+    def explain(
+        self, problem: Mapping[str, Any], *, raw: str | None = None, is_argument: bool = False
+    ) -> str:
+        """Say what is wrong in half a sentence.
+
+        Parameters
+        ----------
+        problem : mapping
+            What pydantic says of it.
+        raw : str, optional
+            The value as it was written.
+        is_argument : bool
+            Whether it was written on a command line, where shells take quotes away.
+        """
         location = problem["loc"]
         if problem["type"] == "extra_forbidden":
             return self._unknown_key(location)
@@ -72,13 +85,18 @@ class Explainer:
         if problem["type"] == "literal_error":
             return f"found {found}, expected {problem['ctx']['expected']}{self._literal_hint(problem)}"
         if _is_identifier(location, problem):
-            return f'found {found}, expected six digits in quotes, such as "000006"'
+            quoted = "" if is_argument else " in quotes"
+            return f'found {found}, expected six digits{quoted}, such as "000006"'
         if problem["type"] == "string_pattern_mismatch":
             return f"found {found}, expected {self._kind(location)}: {self._description(location)}"
         if problem["type"] in _NUMBER_TYPES and _is_quoted_number(problem["input"]):
             return f"found {found} (text), expected {_expected(problem)}; write it without quotes"
-        message = f"found {found}, expected {_expected(problem)}"
+        message = f"found {found}, expected {_expected(problem)}{self._keys(location, problem)}"
         return message + self._quotes_hint(location, problem)
+
+    def _keys(self, location: tuple[Any, ...], problem: Mapping[str, Any]) -> str:
+        model = model_at(self._model, location) if problem["type"] in _SECTION_TYPES else None
+        return f": {', '.join(model.model_fields)}" if model is not None else ""
 
     def _unknown_key(self, location: tuple[Any, ...]) -> str:
         name, model = str(location[-1]), model_at(self._model, location[:-1])

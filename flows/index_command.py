@@ -7,6 +7,16 @@ from dataclasses import dataclass
 
 PLACE = "command line"
 """What messages call the configuration."""
+ARGUMENTS: dict[tuple[int | str, ...], str] = {
+    ("dandisets", 0, "id"): "DANDISET",
+    ("dandisets", 0, "version"): "--version",
+    ("dandisets", 0, "limit"): "--limit",
+    ("archive",): "--archive",
+    ("archive", "api_url"): "--archive",
+    ("output",): "OUTPUT",
+    ("output", "folder"): "OUTPUT",
+}
+"""What the user wrote for a value of it."""
 
 
 @dataclass(frozen=True)

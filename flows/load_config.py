@@ -20,6 +20,7 @@ from ruamel.yaml.events import ScalarEvent
 from shadowzarr.errors import ConfigError
 
 from .config_messages import Explainer, nearest
+from .index_command import ARGUMENTS, PLACE
 from .index_config import long_form
 from .models import FLOWS, AnyConfig
 
@@ -86,12 +87,18 @@ class _Positions:
         if location and location in self.changed:
             name = ".".join(map(str, location))
             return f"command line, {FLAGS[name]} ({name})" if name in FLAGS else f"command line, --set {name}"
+        if str(self._path) == PLACE:
+            return f"{PLACE}, {ARGUMENTS[location]}" if location in ARGUMENTS else PLACE
         return f"{self._path}:{self.line(location)}"
+
+    def is_named(self, location: Location) -> bool:
+        """Whether `where` names the value itself, as the user wrote it."""
+        return location in self.changed or (str(self._path) == PLACE and location in ARGUMENTS)
 
     def raw(self, location: Location) -> str | None:
         """Return a scalar as it was written."""
         parent, position = self._enclosing(location)
-        if not location or parent is None or position is None or location in self.changed:
+        if not location or parent is None or position is None or self.is_named(location):
             return None
         value = parent[location[-1]]
         if isinstance(value, (CommentedMap, CommentedSeq)):
@@ -262,7 +269,8 @@ def _names(names: Iterable[str]) -> str:
 def _line(problem: Any, explainer: Explainer, positions: _Positions) -> str:
     location: Location = problem["loc"]
     name = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in location).lstrip(".")
-    explanation = explainer.explain(problem, raw=positions.raw(location))
-    if location in positions.changed:
+    is_named = positions.is_named(location)
+    explanation = explainer.explain(problem, raw=positions.raw(location), is_argument=is_named)
+    if is_named:
         name = ""  # where it stands is named by it
     return ": ".join(filter(None, (positions.where(location), name, explanation)))

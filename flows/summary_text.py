@@ -82,7 +82,7 @@ def print_estimate(console: Console, estimate: Estimate, *, currency: str) -> No
     basis = (
         f"what {format_count(estimate.records, 'asset')} took before"
         if estimate.records
-        else "sizes alone, for there are no records yet: a rough one"
+        else "sizes alone (a rough one: there are no records yet)"
     )
     pointed = f", {estimate.pointed:,} of them by references that are known" if estimate.pointed else ""
     remote = (

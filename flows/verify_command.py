@@ -50,7 +50,7 @@ def run_checks(config: VerifyOutputsConfig, lines: JsonLines | None = None) -> i
     )
     summary = run_flow(config, command, lines)
     if lines is None:
-        print_checks(Console(), summary)
+        print_checks(Console(), summary, report=checks_end(summary, config.layouts[0][0]).report)
     return summary.exit_code
 
 

@@ -117,7 +117,7 @@ MAY_IMPORT = {
         "relocation",
         "export",
     },
-    "testing": {"refs", "access"},
+    "testing": {"refs", "access", "formatting"},
     "doctor": {"access", "codecs", "formatting", "catalog"},  # of the catalogue, outputs in buckets alone
     "cli": {
         "refs",

@@ -225,13 +225,13 @@ class DandiArchive:
         try:
             response = self._read(url, options)
         except httpx.TransportError as error:
-            kind = type(error).__name__
             if _is_untrusted(error):
                 raise ArchiveError(
                     f"{without_query(url)}: no secure connection to the archive; check its certificate"
                 ) from error
             raise TransientReadError(
-                f"{url}: the archive cannot be reached ({kind}); check the network"
+                f"{url}: the archive cannot be reached ({http_client.connection_failure(error)}); "
+                "check the network"
             ) from error
         except httpx.InvalidURL as error:
             raise ArchiveError(f"{without_query(url)}: not a URL of an archive ({error})") from error

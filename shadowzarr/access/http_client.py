@@ -213,6 +213,14 @@ def encoded_body(url: str, encoding: str) -> ReadError:
     )
 
 
+def connection_failure(error: BaseException) -> str:
+    """Say for a message why there is no connection: nothing listens, or the kind of error."""
+    cause: BaseException | None = error
+    while cause is not None and not isinstance(cause, ConnectionRefusedError):
+        cause = cause.__cause__ or cause.__context__
+    return "refused: nothing listens there" if cause is not None else type(error).__name__
+
+
 def range_ignored(url: str) -> ReadError:
     """The error for a server that sends a whole file when a part is asked for."""
     return ReadError(

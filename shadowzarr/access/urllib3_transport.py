@@ -25,6 +25,7 @@ from .http_client import (
     READ_TIMEOUT,
     WHOLE_TIMEOUT,
     PastTheEndError,
+    connection_failure,
     encoded_body,
     error_for_status,
     range_ignored,
@@ -241,7 +242,8 @@ def _connection_error(url: str, error: Exception) -> ReadError:
         return ReadError(f"{shown}: no secure connection ({kind}); check the server's certificate")
     if isinstance(cause, ResponseError):
         return ReadError(f"{shown}: more than {_MAX_REDIRECTS} redirects")
-    return TransientReadError(f"{shown}: the connection failed ({kind}); check the network and try again")
+    why = connection_failure(cause)
+    return TransientReadError(f"{shown}: the connection failed ({why}); check the network and try again")
 
 
 def _internal(url: str, error: InternalAddressError) -> RefusedPlaceError:

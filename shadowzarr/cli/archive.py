@@ -19,7 +19,8 @@ def archive(
     """Serve a folder of NWB files as a DANDI archive, on this machine only, until Ctrl-C.
 
     Files that are added, changed, renamed or removed are seen at the next listing. A file archive.json in the
-    folder can name users with their keys, embargoed dandisets and published versions (docs/how-to.md).
+    folder can name users with their keys, embargoed dandisets and published versions (docs/how-to.md); it is
+    read once, when the command starts.
 
     Parameters
     ----------

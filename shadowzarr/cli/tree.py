@@ -21,6 +21,15 @@ from .places import Places, places_of
 
 Metadata = dict[str, Any]
 
+HOW = {
+    "refs": "chunk by chunk",
+    "gen": "by a rule",
+    "index": "by a chunk index",
+    "inline": "the chunks themselves",
+    "nowhere": "no chunks are stored",
+}
+"""What is said for the part of a document that tells where the chunks of an array are."""
+
 
 def node_at(rfs: Rfs, path: str) -> Metadata:
     """Metadata of a node.
@@ -154,9 +163,11 @@ def _summary(rfs: Rfs) -> list[str]:
         + (f"  ETag {entry['etag']}" if "etag" in entry else "")
         for url, entry in rfs.get("sources", {}).items()
     ]
-    copied = [f"copied  {entry['path']}: {entry['what']}" for entry in rfs.get("converted", [])]
+    converted = [f"converted  {entry['path']}: {entry['what']}" for entry in rfs.get("converted", [])]
     left_out = [f"left out  {entry['path']}: {entry['reason']}" for entry in rfs.get("skipped", [])]
-    return lines + shortened(copied, rest="--json shows all") + shortened(left_out, rest="--json shows all")
+    return (
+        lines + shortened(converted, rest="--json shows all") + shortened(left_out, rest="--json shows all")
+    )
 
 
 def array_lines(rfs: Rfs, path: str) -> list[str]:
@@ -174,7 +185,7 @@ def array_lines(rfs: Rfs, path: str) -> list[str]:
 
 
 def _place_lines(rfs: Rfs, places: Places) -> list[str]:
-    lines = [f"  described   {places.how}"]
+    lines = [f"  described   {HOW[places.how]}"]
     if places.inline:
         lines.append(
             f"  inline      {format_count(places.inline, 'chunk')}, {format_bytes(places.inline_bytes)}"

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Annotated
 
 from cyclopts import Parameter
 
 from ..access.watched import allow
+from ..formatting import format_count
 from .stall import TIMEOUT, Timeout
 
 
@@ -60,4 +62,8 @@ def verify(
         allow_local_files=allow_local_files,
     )
     print(report.to_json() if json else report.summary())
-    return 0 if report.equal and not (strict and report.left_out) else 1
+    if report.equal and strict and report.left_out:
+        left_out = format_count(len(report.left_out), "object")
+        print(f"shadowzarr: exit code 1: {left_out} left out (--strict)", file=sys.stderr, flush=True)
+        return 1
+    return 0 if report.equal else 1

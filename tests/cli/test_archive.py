@@ -21,7 +21,7 @@ def test_archive_serves_until_interrupted(made, tmp_path):
         text=True,
     )
     try:
-        assert "1 dandisets, 1 assets" in process.stdout.readline()
+        assert "1 dandiset, 1 asset" in process.stdout.readline()
         process.send_signal(signal.SIGINT)
         _, errors = process.communicate(timeout=30)
     finally:

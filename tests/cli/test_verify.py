@@ -49,7 +49,9 @@ def test_strict_counts_what_is_left_out(made, tmp_path):
     result = call("verify", tmp_path / "out.json")
     assert result.returncode == 0
     assert "left out: /times" in result.stdout
-    assert call("verify", tmp_path / "out.json", "--strict").returncode == 1
+    strict = call("verify", tmp_path / "out.json", "--strict")
+    assert strict.returncode == 1
+    assert strict.stderr == "shadowzarr: exit code 1: 1 object left out (--strict)\n"
 
 
 def test_verify_of_a_replaced_original_is_one_line(made, tmp_path):

@@ -62,8 +62,7 @@ def test_a_plan_prints_what_would_be_done_and_does_nothing(write_config, archive
     for text in ("000001", "draft", "9", "1 not NWB", "sub-0/0.nwb", "(new)", "nothing was done"):
         assert text in printed
     assert (
-        "Estimate, from sizes alone, for there are no records yet: a rough one: 9 assets, 1 of them"
-        in printed
+        "Estimate, from sizes alone (a rough one: there are no records yet): 9 assets, 1 of them" in printed
     )
     assert not (tmp_path / "out").exists()
     assert len(archive.store.log) == 0
@@ -344,8 +343,13 @@ def test_one_dandiset_needs_no_configuration(archive, tmp_path, capsys):
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (["6", "out"], 'command line:4: dandisets[0].id: found "6", expected six digits'),
-        (["000006", "out", "--limit", "0"], "command line:6: dandisets[0].limit: found 0"),
+        (["6", "out"], "command line, DANDISET: found '6', expected six digits, such as"),
+        (["000006", "out", "--limit", "0"], "command line, --limit: found 0"),
+        (["000006", ""], "command line, OUTPUT: found"),
+        (
+            ["000006", "out", "--archive", "dandy"],
+            "command line, --archive: found 'dandy', expected dandi or",
+        ),
         (["000006", "out", "--set", "verification.mode=ful"], "did you mean full?"),
     ],
 )

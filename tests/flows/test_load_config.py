@@ -111,7 +111,7 @@ def test_the_least_there_can_be(load):
         ("output: out", "output: out\nrun: {retries: 2.5}", "run.retries: found 2.5 (a number), expected a whole number"),
         ("output: out", "output: out\nrun: {retries: true}", "run.retries: found true (true or false), expected a whole number"),
         ("output: out", "output: out\nrun:\n  memory_limit: 100", "c.yaml:7: run.memory_limit: found 100"),
-        ("output: out", "output: out\nverification: full", "c.yaml:6: verification: found full, expected a section with keys"),
+        ("output: out", "output: out\nverification: full", "c.yaml:6: verification: found full, expected a section with keys: mode, seed"),
         ("output: out", "output: out\nverification: {mode: fulll}", "did you mean full?"),
         ("output: out", "output: out\nreferences: {form: jsn}", "expected 'directory' or 'json'; did you mean json?"),
         ("output: out", "output: out\nreferences: {concurrency: 2}", "unknown key here; it belongs at run.concurrency"),

@@ -44,7 +44,7 @@ def test_a_choice_is_checked_and_what_is_wrong_is_told(prefect_server, config, h
     assert main(["run", str(config), *with_webhook]) == 1
     printed = capsys.readouterr()
     assert "broken  000001 draft  sub-2/2.nwb  its references are not there" in printed.err
-    assert "3 outputs of 3 checked" in printed.out
+    assert f"3 outputs of 3 checked\nreport: {tmp_path}/out/verification.json\n" in printed.out
     assert "equal to their sources" in printed.out
     assert printed.out.endswith("exit code 1: 1 output broken\n")
     found = json.loads((tmp_path / "out" / "verification.json").read_text())
@@ -64,6 +64,8 @@ def test_a_plan_names_what_would_be_checked(config, archive, tmp_path, capsys):
     printed = capsys.readouterr().out
     assert "2 of 3 outputs would be checked (seed 3); nothing was done." in printed
     assert printed.count(".record.json") == 2
+    assert main(["plan", str(config), "--set", "sample.count=null"]) == 0
+    assert "3 of 3 outputs would be checked; nothing was done." in capsys.readouterr().out
     assert len(archive.api.log) == asked
     assert main(["plan", str(config), "--json-lines"]) == 0
     plan = json.loads(capsys.readouterr().out)

@@ -68,13 +68,13 @@ def ask(output: OutputLayout | Path, sql: str) -> Answer:
         try:
             connection = stack.enter_context(_opened(duckdb, files))
         except duckdb.Error as error:
-            reason = _first_line(error)
+            reason = _reason(error)
             raise ReadError(f"the catalogue of {layout.title} cannot be read: {reason}") from error
         try:
             connection.execute(_only_statement(duckdb, connection.extract_statements(sql)))
             names = [column[0] for column in connection.description]
         except (duckdb.Error, UsageError) as error:
-            raise UsageError(f"the question cannot be answered: {_first_line(error)}") from error
+            raise UsageError(f"the question cannot be answered: {_reason(error)}") from error
         return Answer(names, _rows(duckdb, connection, stack.pop_all()))
 
 
@@ -103,10 +103,12 @@ def _rows(duckdb: Any, connection: Any, open_things: contextlib.ExitStack) -> It
         while rows := connection.fetchmany(ROWS_AT_ONCE):
             yield from rows
     except duckdb.Error as error:
-        raise UsageError(f"the question cannot be answered: {_first_line(error)}") from error
+        raise UsageError(f"the question cannot be answered: {_reason(error)}") from error
     finally:
         open_things.close()
 
 
-def _first_line(error: Exception) -> str:
-    return next((line for line in str(error).splitlines() if line.strip()), type(error).__name__)
+def _reason(error: Exception) -> str:
+    """What an error says, on one line, up to where it shows the statement."""
+    said = str(error).strip().partition("\n\n")[0]
+    return " ".join(said.split()) or type(error).__name__

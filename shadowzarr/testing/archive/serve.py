@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
 from ...errors import UsageError
+from ...formatting import format_count
 from .folder import FolderArchive
 from .server import ArchiveServer
 from .signing import DEFAULT_LIFETIME
@@ -84,8 +85,9 @@ def announcement(server: ArchiveServer, archive: FolderArchive) -> str:
     """Say what is served where, with a configuration that indexes it."""
     dandisets = sorted(archive.dandisets.values(), key=lambda dandiset: dandiset.identifier)
     assets = sum(len(dandiset.draft.assets) for dandiset in dandisets)
+    counts = f"{format_count(len(dandisets), 'dandiset')}, {format_count(assets, 'asset')}"
     lines = [
-        f"Archive of {archive.folder}: {len(dandisets)} dandisets, {assets} assets",
+        f"Archive of {archive.folder}: {counts}",
         *(f"  left out {path}: {reason}" for path, reason in archive.left_out.items()),
         "",
         f"API:          {server.api_url}",

@@ -79,6 +79,11 @@ def test_nothing_but_reading_the_catalogue_is_done(output, sql):
     assert {path: path.read_bytes() for path in output.rglob("*") if path.is_file()} == before
 
 
+def test_a_name_that_is_not_there_is_answered_with_those_that_are_like_it(output):
+    with pytest.raises(UsageError, match=r'"subject" not found.*"subject_id"'):
+        list(ask(output, "SELECT subject FROM assets").rows)
+
+
 def test_tables_can_be_described(output):
     assert [row[0] for row in ask(output, "SHOW TABLES").rows] == ["assets", "left_out", "objects"]
     assert ask(output, "DESCRIBE objects").columns[0] == "column_name"

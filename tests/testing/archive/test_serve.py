@@ -33,7 +33,7 @@ def test_announcement_and_end(folder):
 
     serve_folder(folder, announce=announce, stop=stop)
     (text,) = said
-    assert "1 dandisets, 1 assets" in text
+    assert "1 dandiset, 1 asset" in text
     assert "empty.nwb: the archive takes no empty files" in text
     assert re.search(r"^archive: http://127\.0\.0\.1:\d+/api$", text, re.MULTILINE)
     assert '  - id: "000001"' in text
