@@ -77,6 +77,17 @@ def test_dotted_names_are_those_of_the_code(page: str) -> None:
         resolve(name)
 
 
+def test_every_folder_has_a_row_that_says_what_is_changed_there() -> None:
+    page = (DOCS / "architecture.md").read_text(encoding="utf-8")
+    rows = page.partition("## What is where")[2].partition("\n## ")[0].splitlines()
+    named = {name for row in rows for name in re.findall(r"`(\w+)`", row.partition(" | ")[0])}
+    folders = {path.parent.name for path in (ROOT / "shadowzarr").glob("*/__init__.py")}
+    assert named >= folders
+    assert not named - folders - {"shadowzarr", "tasks", "flows", "js", "benchmarks", "tests"}
+    layers = page.partition("## Which part")[2].partition("\n## ")[0]
+    assert folders <= set(re.findall(r"`(\w+)`", layers))
+
+
 def resolve(name: str) -> object:
     """The module, class or function of a dotted name."""
     parts = name.split(".")
