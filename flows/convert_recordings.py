@@ -28,14 +28,14 @@ from tasks.write_virtual_nwb import write_virtual_nwb
 from .artifacts import create_artifacts
 from .begun_run import BegunRun, join_run
 from .convert_config import ConvertRecordingsConfig
-from .crash_hook import notifying, tell_crashed
+from .crash_hook import tell_crashed
 from .finish_run import finish_run
 from .given_config import given_config
 from .index_dandisets import final_state, gather
 from .show_progress import open_progress
 from .task_runner import threads
 from .task_stages import TaskStages
-from .watched_flow import stop_reporter
+from .watched_flow import watching
 
 TASKS: dict[str, Task[..., Any]] = {
     "headers": read_headers,
@@ -69,10 +69,8 @@ def convert_recordings(config: ConvertRecordingsConfig | str, changes: list[str]
     """
     config = given_config(config, changes, ConvertRecordingsConfig)
     request = config.request
-    with join_run(request) as begun, notifying(config, begun.notifier) as notifier:
+    with join_run(request) as begun, watching(config, begun) as notifier:
         log = begun.log
-        if begun.has_prefect_server:
-            begun.report_stop = stop_reporter()
         if not begun.is_planned:
             plan_recordings(config.conversion, log)
         with (

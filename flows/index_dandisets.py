@@ -13,7 +13,6 @@ from uuid import uuid4
 from prefect import flow
 from prefect.client.schemas.objects import State
 from prefect.states import Completed
-from prefect.utilities.annotations import quote
 
 from shadowzarr.catalog.asset_window import run_assets
 from shadowzarr.catalog.budget import TimeBudget
@@ -39,7 +38,7 @@ from .after_run import after_assets, check_after
 from .artifacts import ProgressArtifact, create_artifacts
 from .backfill_config import BackfillConfig
 from .begun_run import BegunRun, join_run
-from .crash_hook import notifying, tell_crashed
+from .crash_hook import tell_crashed
 from .finish_run import finish_run
 from .given_config import given_config
 from .host_limits import host_admission
@@ -49,9 +48,9 @@ from .run_failed import RunFailedError
 from .run_parts import split_planned
 from .show_progress import RunProgress, open_progress
 from .submitting import check_runner, open_runner
-from .task_runner import threads
+from .task_runner import opaque, threads
 from .task_stages import TaskStages
-from .watched_flow import stop_reporter
+from .watched_flow import watching
 
 
 @flow(
@@ -92,10 +91,8 @@ def index_assets(config: IndexDandisetsConfig) -> State[Any]:
     check_after(config)
     check_runner(config.run)
     metrics = RunMetrics(config.flow, config.metrics)
-    with metrics.served(), join_run(request) as begun, notifying(config, begun.notifier) as notifier:
+    with metrics.served(), join_run(request) as begun, watching(config, begun) as notifier:
         log = begun.log
-        if begun.has_prefect_server:
-            begun.report_stop = stop_reporter()
         if not begun.is_planned:
             plan(config, request, log)
         with (
@@ -142,8 +139,8 @@ def plan(config: IndexDandisetsConfig, request: IndexRequest, log: RunLog) -> No
     if not log.versions:
         log.versions = resolve_versions(request)
     for version, wanted in zip(log.versions, request.wanted, strict=True):
-        assets = list_assets.with_options(**options)(_opaque(request), _opaque(wanted), version)
-        log.plan.extend(plan_assets(_opaque(request), version, _opaque(assets), wanted.rules))
+        assets = list_assets.with_options(**options)(opaque(request), opaque(wanted), version)
+        log.plan.extend(plan_assets(opaque(request), version, opaque(assets), wanted.rules))
     keep_to_budget(request, log)
 
 
@@ -199,8 +196,3 @@ def final_state(summary: RunSummary, *, must_stop: bool) -> State[Any]:
         message = f"{failed} of {len(summary.records)} assets failed"
         return Completed(name="CompletedWithFailures", message=message, data=summary)
     return Completed(message=f"{len(summary.records)} assets indexed", data=summary)
-
-
-def _opaque(value: Any) -> Any:
-    """Hand a value to a task as it is; Prefect would look into every item of it for futures."""
-    return quote(value)

@@ -9,7 +9,6 @@ from typing import Any
 
 from prefect import flow
 from prefect.client.schemas.objects import State
-from prefect.utilities.annotations import quote
 
 from shadowzarr.catalog.refresh.commit import Committed
 from shadowzarr.catalog.refresh.report import RefreshSummary, VersionTag
@@ -28,6 +27,7 @@ from .crash_hook import tell_crashed
 from .given_config import given_config
 from .refresh_config import RefreshIcechunkConfig
 from .refresh_text import failure_rows, markdown_refresh, refresh_end, refresh_things
+from .task_runner import opaque
 from .watched_flow import WatchedFlow, watched_flow
 
 
@@ -81,14 +81,9 @@ def task_steps(retries: int) -> RefreshSteps:
     def tag(
         request: RefreshRequest, wanted: DandisetRequest, state: DandisetState, *, is_before: bool
     ) -> list[VersionTag]:
-        return tag_versions.with_options(**options)(request, wanted, _opaque(state), is_before=is_before)
+        return tag_versions.with_options(**options)(request, wanted, opaque(state), is_before=is_before)
 
     def follow(request: RefreshRequest, state: DandisetState) -> Committed:
-        return follow_archive.with_options(**options)(request, _opaque(state))
+        return follow_archive.with_options(**options)(request, opaque(state))
 
     return RefreshSteps(look, tag, follow, expire_snapshots.with_options(**options))
-
-
-def _opaque(value: Any) -> Any:
-    """Hand a value to a task as it is; Prefect would look into every item of it for futures."""
-    return quote(value)

@@ -9,6 +9,7 @@ from typing import Any
 from prefect import Task
 from prefect.futures import PrefectFuture
 from prefect.task_runners import ThreadPoolTaskRunner
+from prefect.utilities.annotations import quote
 
 from shadowzarr.catalog.child_pool import ChildPool
 from shadowzarr.catalog.in_flight import run_in_window
@@ -26,6 +27,11 @@ THREADS = 300
 def threads() -> Any:
     """What runs the tasks of a flow."""
     return ThreadPoolTaskRunner(max_workers=THREADS)
+
+
+def opaque(value: Any) -> Any:
+    """Hand a value to a task as it is; Prefect would look into every item of it for futures."""
+    return quote(value)
 
 
 class TaskRunner[T, R]:

@@ -81,13 +81,20 @@ class WatchedFlow:
 def watched_flow(config: NotifiedConfig) -> Iterator[WatchedFlow]:
     """Have all told who watch, also when the run breaks off inside or is stopped."""
     run = watched_run()
-    if run.has_prefect_server:
-        run.report_stop = stop_reporter()
-    with notifying(config, run.notifier) as notifier:
+    with watching(config, run) as notifier:
         yield WatchedFlow(config.flow, run, notifier)
 
 
-def stop_reporter() -> Callable[[str], None]:
+@contextlib.contextmanager
+def watching(config: NotifiedConfig, run: WatchedRun) -> Iterator[Notifier]:
+    """Have the server told when a run is stopped, and somebody notified how it ended."""
+    if run.has_prefect_server:
+        run.report_stop = _stop_reporter()
+    with notifying(config, run.notifier) as notifier:
+        yield notifier
+
+
+def _stop_reporter() -> Callable[[str], None]:
     """Return a function that tells the server that this flow run was stopped, from any thread."""
     flow_run_id = UUID(flow_run.id)
 

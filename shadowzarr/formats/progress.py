@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
+from ..access.traffic import current
+
 Stage = Literal["read_ahead", "open", "inventory", "datasets", "attributes", "done"]
 
 
@@ -49,6 +51,32 @@ class GenerationEvent:
     levels: int = 0
     nodes: int = 0
     retries: int = 0
+
+
+def event_now(
+    stage: Stage,
+    objects: int = 0,
+    total: int = 0,
+    *,
+    chunks: int = 0,
+    nbytes: int = 0,
+    levels: int = 0,
+    nodes: int = 0,
+) -> GenerationEvent:
+    """Make an event with the requests that were counted so far; arguments as the event's attributes."""
+    traffic = current()
+    return GenerationEvent(
+        stage,
+        objects,
+        total,
+        chunks,
+        nbytes,
+        traffic.requests,
+        traffic.nbytes,
+        levels,
+        nodes,
+        traffic.retries,
+    )
 
 
 ProgressCallback = Callable[[GenerationEvent], None]

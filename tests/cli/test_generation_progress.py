@@ -3,7 +3,7 @@
 import io
 
 from shadowzarr.cli.generation_progress import GenerationProgress, progress_line
-from shadowzarr.formats.hdf5.progress import GenerationEvent
+from shadowzarr.formats.progress import GenerationEvent
 
 AHEAD = GenerationEvent("read_ahead", requests=68, bytes_read=1_080_000, levels=6, nodes=1398)
 DATASETS = GenerationEvent("datasets", objects=12, total=3000, requests=68, bytes_read=1_080_000)

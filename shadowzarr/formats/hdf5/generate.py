@@ -6,15 +6,15 @@ import contextlib
 import os
 
 from ...access.remfile import Remfile
-from ...access.traffic import counted, current
+from ...access.traffic import counted
 from ...errors import UsageError
 from ...refs.chunk_index import CHUNK_INDEX_THRESHOLD
 from ...refs.document import Rfs
 from ...refs.slabs import CONTIGUOUS_CHUNK_BYTES
+from ..progress import ProgressCallback, event_now
 from .dataset_context import OnUnsupported
 from .generation import Generation
 from .opening import ReadAheadReport, open_source
-from .progress import GenerationEvent, ProgressCallback
 from .read_ahead import Tally
 
 INLINE_LIMIT = 64 * 2**20
@@ -99,16 +99,6 @@ def _reporter(progress: ProgressCallback | None) -> ReadAheadReport:
 
     def report(_stream: Remfile, tally: Tally) -> None:
         if progress is not None:
-            traffic = current()
-            progress(
-                GenerationEvent(
-                    "read_ahead",
-                    requests=traffic.requests,
-                    bytes_read=traffic.nbytes,
-                    levels=tally.levels,
-                    nodes=tally.nodes,
-                    retries=traffic.retries,
-                )
-            )
+            progress(event_now("read_ahead", levels=tally.levels, nodes=tally.nodes))
 
     return report

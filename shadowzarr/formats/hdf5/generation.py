@@ -13,11 +13,11 @@ from typing import Any
 import h5py
 
 from ...access.sources import Source
-from ...access.traffic import current
 from ...access.watched import working_on
 from ...builder import RfsBuilder
 from ...errors import UnsupportedError
 from ...refs.document import Rfs
+from ..progress import ProgressCallback, Stage, event_now
 from .array_plan import Plan, add_plan, attributes_of, sources_of
 from .attr_conversion import convert_attributes
 from .dataset_context import DatasetContext
@@ -30,7 +30,6 @@ from .object_names import absolute, attribute_path, printable
 from .opened_object import OpenedObject, open_dataset, open_object
 from .opening import OpenFile
 from .placement import Placed, Placement, place_objects
-from .progress import GenerationEvent, ProgressCallback, Stage
 from .reasons import CannotRepresentError
 from .specifications import as_scalar, plain_location
 from .stored_attributes import StoredAttributes
@@ -122,20 +121,16 @@ class Generation:
         """Tell the caller how far things are."""
         if self._progress is None:
             return
-        traffic = current()
         tally = self._opened.ahead.tally
         self._progress(
-            GenerationEvent(
+            event_now(
                 stage,
                 objects,
                 total,
-                self._chunks,
-                self._bytes,
-                traffic.requests,
-                traffic.nbytes,
-                tally.levels,
-                tally.nodes,
-                traffic.retries,
+                chunks=self._chunks,
+                nbytes=self._bytes,
+                levels=tally.levels,
+                nodes=tally.nodes,
             )
         )
 

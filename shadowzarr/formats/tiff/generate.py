@@ -12,14 +12,14 @@ from typing import Any, Literal
 
 from ..._optional import require_installed
 from ...access.locations import canonical, is_remote, local_path
-from ...access.traffic import counted, current
+from ...access.traffic import counted
 from ...access.watched import working_on
 from ...builder import RfsBuilder
 from ...errors import UnsupportedError, UsageError
 from ...refs.document import Rfs
 from ..cannot_represent import CannotRepresentError
 from ..inline_budget import InlineBudget
-from ..progress import GenerationEvent, ProgressCallback, Stage
+from ..progress import ProgressCallback, Stage, event_now
 from .attributes import Attributes, dimension_names, file_attributes, level_attributes, multiscales
 from .chunks import add_chunks
 from .copies import copy_level
@@ -200,18 +200,5 @@ class _Generation:
         self._builder.add_skipped(f"/{path}", "dataset", reason)
 
     def _report(self, stage: Stage, objects: int, total: int) -> None:
-        if self._progress is None:
-            return
-        traffic = current()
-        self._progress(
-            GenerationEvent(
-                stage,
-                objects,
-                total,
-                self._chunks,
-                self._bytes,
-                traffic.requests,
-                traffic.nbytes,
-                retries=traffic.retries,
-            )
-        )
+        if self._progress is not None:
+            self._progress(event_now(stage, objects, total, chunks=self._chunks, nbytes=self._bytes))

@@ -8,7 +8,7 @@ import pytest
 
 from shadowzarr.errors import UnsupportedError, UsageError
 from shadowzarr.formats.hdf5.generate import generate_rfs
-from shadowzarr.formats.hdf5.progress import GenerationEvent
+from shadowzarr.formats.progress import GenerationEvent
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ import pytest
 from shadowzarr.access.dandi_api import DandiArchive
 from shadowzarr.errors import NotHDF5Error, ReadError, SourceChangedError, SourceNotFoundError
 from shadowzarr.formats.hdf5.generate import generate_rfs
-from shadowzarr.formats.hdf5.progress import GenerationEvent
+from shadowzarr.formats.progress import GenerationEvent
 from shadowzarr.store.open_rfs import open_rfs
 from shadowzarr.testing import Archive, ArchiveServer
 from shadowzarr.testing.faults import Fault
