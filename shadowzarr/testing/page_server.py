@@ -46,9 +46,12 @@ class PageServer(RangeServer):
         if "\0" in name or hidden or host not in ("127.0.0.1", "localhost"):
             return None
         path = self.folder / name
-        if path.is_dir() and (name == "" or name.endswith("/")):
-            path /= INDEX
-        return path if path.is_file() else None
+        try:
+            if path.is_dir() and (name == "" or name.endswith("/")):
+                path /= INDEX
+            return path if path.is_file() else None
+        except OSError:
+            return None  # a name that no file can have, or one that may not be looked at: nothing is there
 
 
 def _state(path: Path) -> str:

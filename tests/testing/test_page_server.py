@@ -53,7 +53,18 @@ def test_ranges_and_conditions_are_answered(server):
 
 
 @pytest.mark.parametrize(
-    "path", ["/.hidden/x", "/../outside.txt", "/%2e%2e/outside.txt", "/a", "/no", "/%00"]
+    "path",
+    [
+        "/.hidden/x",
+        "/../outside.txt",
+        "/%2e%2e/outside.txt",
+        "/a",
+        "/no",
+        "/%00",
+        f"/{'a' * 5000}",
+        "/" + "a/" * 4000,
+    ],
+    ids=lambda path: path[:20],
 )
 def test_nothing_else_is(server, path):
     assert ask(server, path)[0] == 404
