@@ -86,6 +86,46 @@ def replace_file(target: Path, data: bytes, *, renaming: Callable[[Path], object
         _let_go(descriptor)
 
 
+def bring_to_disk(path: Path) -> None:
+    """Bring a file, or a folder with all that is in it, to the disk, so that no power failure takes it.
+
+    To be called before what names it is renamed to its place: a disk may know new names before new content.
+
+    Parameters
+    ----------
+    path : Path
+        Must be there. Symbolic links are not followed below it.
+    """
+    for folder, _, names in os.walk(path):
+        for name in names:
+            _bring_one(Path(folder, name))
+        bring_names_to_disk(Path(folder))
+    if not path.is_dir():
+        _bring_one(path)
+
+
+def bring_names_to_disk(folder: Path) -> None:
+    """Bring to the disk which names a folder holds, and not what they stand for."""
+    if sys.platform != "win32":  # which opens no folders
+        _bring_one(folder)
+
+
+def _bring_one(path: Path) -> None:
+    try:
+        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOFOLLOW", 0))
+    except OSError as error:
+        if error.errno == errno.ELOOP:  # a symbolic link is a name and nothing else
+            return
+        raise
+    try:
+        os.fsync(descriptor)
+    except OSError as error:
+        if error.errno not in (errno.EINVAL, errno.ENOTSUP):  # there are file systems that cannot
+            raise
+    finally:
+        os.close(descriptor)
+
+
 def replace_whole(made: Path, target: Path) -> None:
     """Give a file or a folder its name, in place of the one that has it.
 

@@ -17,7 +17,7 @@ import os
 import re
 import shutil
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -32,7 +32,7 @@ from .refs.chunk_key import METADATA_NAME, chunk_key, parse_chunk_key
 from .refs.document import IndexArray, IndexEntry, Reference, Rfs
 from .refs.index_codec import encode_index
 from .refs.inline import decode_inline, encode_inline, inline_size
-from .replacing import held_folder, replace_file
+from .replacing import bring_names_to_disk, bring_to_disk, held_folder, replace_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -283,7 +283,8 @@ def _write_directory(rfs: Rfs, target: Path, inline_limit: int, made: _Made) -> 
             path: _write_index(target, path, entry, made) for path, entry in rfs["indexes"].items()
         }
     _write_large_inline(document, target, inline_limit, made)
-    _replace(target / DOCUMENT_NAME, _serialise(document), made)
+    rooms = [each for each in (target / INDEX_FOLDER, target / INLINE_FOLDER) if each.is_dir()]
+    _replace(target / DOCUMENT_NAME, _serialise(document), made, named_in=[*rooms, target] if rooms else [])
     return document
 
 
@@ -303,6 +304,7 @@ def _write_index(target: Path, path: str, entry: IndexEntry, made: _Made) -> Ind
         temporary = target / INDEX_FOLDER / f".{uuid.uuid4().hex}.tmp"
         made.will_make(temporary)
         _write_array(temporary, metadata, encode_index(index))
+        bring_to_disk(temporary)
         made.will_make(target / name)
         temporary.rename(target / name)
     return {"url": entry["url"], "index": name, "metadata": metadata}
@@ -361,9 +363,15 @@ def _write_large_inline(document: Rfs, target: Path, limit: int, made: _Made) ->
     document["inline_files"] = [name]
 
 
-def _replace(target: Path, data: bytes, made: _Made) -> None:
-    """Write the document itself."""
-    replace_file(target, data, renaming=lambda temporary: made.will_rename(temporary, target))
+def _replace(target: Path, data: bytes, made: _Made, *, named_in: Sequence[Path] = ()) -> None:
+    """Write the document itself, which must not be on the disk before the names that it relies on."""
+
+    def renaming(temporary: Path) -> None:
+        for folder in named_in:
+            bring_names_to_disk(folder)  # with the document's content on the disk this is next to nothing
+        made.will_rename(temporary, target)
+
+    replace_file(target, data, renaming=renaming)
 
 
 def _remove_unused(document: Rfs, target: Path) -> None:

@@ -388,7 +388,7 @@ class TestWhatAFailureLeaves:
         "error", [KeyboardInterrupt, OSError(28, "No space left on device"), MemoryError]
     )
     def test_any_failure_at_any_step(self, tmp_path, monkeypatch, fails, error):
-        def fail(*_):
+        def fail(*_, **__):
             raise error
 
         monkeypatch.setattr(f"shadowzarr.write.{fails}", fail)

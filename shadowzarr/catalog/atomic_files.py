@@ -7,10 +7,11 @@ import uuid
 from pathlib import Path
 
 from ..errors import OutputError
+from ..replacing import bring_to_disk
 
 
 def write_whole(path: Path, content: bytes, *, scratch: Path) -> None:
-    """Write a file in a scratch folder, then rename it to its place.
+    """Write a file in a scratch folder, bring it to the disk, and rename it to its place.
 
     Parameters
     ----------
@@ -32,6 +33,7 @@ def write_whole(path: Path, content: bytes, *, scratch: Path) -> None:
         scratch.mkdir(parents=True, exist_ok=True)
         path.parent.mkdir(parents=True, exist_ok=True)
         temporary.write_bytes(content)
+        bring_to_disk(temporary)
         temporary.replace(path)
     except OSError as error:
         with contextlib.suppress(OSError):  # the failure itself is told; half a file would keep the disk full

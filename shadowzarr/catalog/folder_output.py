@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from ..errors import OutputError
-from ..replacing import replace_whole
+from ..replacing import bring_names_to_disk, bring_to_disk, replace_whole
 from .asset_names import ignores_case
 from .atomic_files import write_whole
 from .lock import check_output, output_lock
@@ -80,13 +80,17 @@ class FolderOutput:
         write_whole(self.folder / name, content, scratch=scratch)
 
     def adopt(self, local: Path, name: str, *, is_final: bool = False) -> None:
-        """Rename a file or folder."""
+        """Bring a file or folder to the disk, and rename it."""
         target = self.folder / name
         target.parent.mkdir(parents=True, exist_ok=True)
+        if not is_final and target.exists():
+            return
+        bring_to_disk(local)
         if is_final:
             replace_whole(local, target)
-        elif not target.exists():
+        else:
             local.rename(target)
+        bring_names_to_disk(target.parent)
 
     def remove(self, names: Iterable[str]) -> None:
         """Remove files, links and folders."""
