@@ -235,5 +235,5 @@ def test_places_that_hold_no_nwb_file(behaviour, tmp_path):
 
 def test_without_hdmf_zarr(monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, "hdmf_zarr", None)
-    with pytest.raises(MissingDependencyError, match=r"shadowzarr\[nwb\]"):
+    with pytest.raises(MissingDependencyError, match=r"pip install .*\[nwb\]"):
         read_nwb(tmp_path)

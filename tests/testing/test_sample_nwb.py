@@ -105,5 +105,5 @@ def test_behaviour_has_nan_in_attributes_and_values_and_a_linked_dataset(folder:
 
 def test_without_pynwb_the_message_names_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pynwb", None)
-    with pytest.raises(MissingDependencyError, match=r"shadowzarr\[nwb\]"):
+    with pytest.raises(MissingDependencyError, match=r"pip install .*\[nwb\]"):
         sample_nwb.write_behavior(tmp_path / "file.nwb")

@@ -156,7 +156,7 @@ def test_progress_ends_with_the_totals(path: Path) -> None:
 
 def test_without_tifffile_the_extra_is_named(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    with pytest.raises(MissingDependencyError, match=r"shadowzarr\[tiff\]"):
+    with pytest.raises(MissingDependencyError, match=r"pip install .*\[tiff\]"):
         generate_rfs_tiff(path)
 
 

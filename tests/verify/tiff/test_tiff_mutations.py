@@ -256,7 +256,7 @@ def test_values_that_tifffile_cannot_read_are_not_equal(made, tmp_path):
 
 def test_the_library_that_is_missing_is_named(made, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "tifffile", None)
-    with pytest.raises(MissingDependencyError, match=r"shadowzarr\[tiff\]"):
+    with pytest.raises(MissingDependencyError, match=r"pip install .*\[tiff\]"):
         verify_rfs(made / "refs")
 
 
