@@ -65,9 +65,9 @@ def create_artifacts(summary: RunSummary, *, report: str) -> None:
     leave_artifacts(
         summary.flow,
         markdown_summary(summary),
-        failures=failure_rows(summary.failures),
+        failures=failure_rows(summary.failures, noun=summary.words.noun),
         report=report,
-        description=f"{len(summary.failures):,} assets failed; the report says what to do",
+        description=f"{summary.words.counted(len(summary.failures))} failed; the report says what to do",
     )
 
 
@@ -101,12 +101,12 @@ def leave_artifacts(
         create_link_artifact(link, link_text=report.rpartition("/")[2], key=_key(flow, "report"))
 
 
-def failure_rows(failures: Sequence[IndexRecord]) -> list[dict[str, Any]]:
+def failure_rows(failures: Sequence[IndexRecord], *, noun: str = "asset") -> list[dict[str, Any]]:
     """Rows of the table of failures; embargoed assets have no names there."""
     return [
         {
             "dandiset": record.dandiset,
-            "asset": EMBARGOED_NAME if record.private else record.path,
+            noun: EMBARGOED_NAME if record.private else record.path,
             "kind": record.error.kind if record.error is not None else "",
             "cause": record.failure_text,
             "stays": "until the file changes" if record.error and record.error.permanent else "may pass",

@@ -10,12 +10,13 @@ import contextlib
 import time
 from collections.abc import Iterator
 from contextvars import ContextVar
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from shadowzarr.catalog.index_run import RunLog, output_session
 from shadowzarr.catalog.publish import clear_staging
 from shadowzarr.catalog.request import IndexRequest
 from shadowzarr.catalog.run_summary import RunSummary
+from shadowzarr.catalog.run_words import RunWords
 from shadowzarr.catalog.stages import Workshop
 from shadowzarr.errors import OutputError, PoolClosedError
 
@@ -45,6 +46,8 @@ class BegunRun(WatchedRun):
         What its assets share, once there is one.
     untold : UntoldFailures, optional
         What runs before it have told nobody, once its output is held.
+    words : RunWords
+        What its assets are called.
     """
 
     request: IndexRequest
@@ -53,6 +56,7 @@ class BegunRun(WatchedRun):
     prefect_start: float | None = None
     workshop: Workshop | None = None
     untold: UntoldFailures | None = None
+    words: RunWords = field(default_factory=RunWords)
 
     @property
     def is_idle(self) -> bool:
@@ -65,12 +69,12 @@ class BegunRun(WatchedRun):
         planned = len(self.log.plan.work)
         if not planned:
             return NOTHING_STARTED
-        return f"{len(self.log.records):,} of {planned:,} assets done; run again to go on"
+        return f"{len(self.log.records):,} of {self.words.counted(planned)} done; run again to go on"
 
     def leave(self) -> None:
         """End publications that have begun, kill the processes that read, clear staging, give locks back."""
         if self.workshop is not None and not self.workshop.stop(timeout=PUBLISH_SECONDS):
-            raise OutputError("an asset is still being published")
+            raise OutputError(f"one {self.words.noun} is still being published")
         for layout in self.request.layouts:
             clear_staging(layout)
             layout.store.let_go()

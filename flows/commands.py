@@ -142,7 +142,7 @@ def _plan(config: RunConfig, lines: JsonLines | None) -> int:
 
     from shadowzarr.catalog.estimate import estimate_plan
     from shadowzarr.catalog.index_run import RunLog, twins_of
-    from shadowzarr.catalog.run_summary import verb_of
+    from shadowzarr.catalog.run_words import words_of
 
     from .summary_text import print_estimate, print_plan
 
@@ -167,9 +167,9 @@ def _plan(config: RunConfig, lines: JsonLines | None) -> int:
         log,
         output=config.output.folder,
         warnings=config.warnings,
-        verb=verb_of(config.flow),
+        words=words_of(config.flow),
     )
-    print_estimate(console, estimate, currency=config.prices.currency)
+    print_estimate(console, estimate, currency=config.prices.currency, words=words_of(config.flow))
     return 0
 
 

@@ -14,7 +14,7 @@ from prefect import Task, flow
 from prefect.client.schemas.objects import State
 
 from shadowzarr.catalog.records import IndexRecord
-from shadowzarr.catalog.run_summary import verb_of
+from shadowzarr.catalog.run_words import words_of
 from shadowzarr.conversion.plan import plan_recordings
 from shadowzarr.conversion.run import conversion_pool, open_bench, run_recordings, stores_session
 from tasks.materialize_nwb import materialize_nwb
@@ -75,7 +75,7 @@ def convert_recordings(config: ConvertRecordingsConfig | str, changes: list[str]
             plan_recordings(config.conversion, log)
         with (
             stores_session(config.conversion),
-            open_progress(log.plan, json_lines=begun.json_lines, verb=verb_of(config.flow)) as progress,
+            open_progress(log.plan, json_lines=begun.json_lines, words=words_of(config.flow)) as progress,
             closing(convert_planned(config, begun)) as ended,
         ):
             gather(config.flow, begun, progress, ended)

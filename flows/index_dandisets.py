@@ -30,6 +30,7 @@ from shadowzarr.catalog.plan import AssetWork
 from shadowzarr.catalog.records import IndexRecord
 from shadowzarr.catalog.request import IndexRequest
 from shadowzarr.catalog.run_summary import RunSummary
+from shadowzarr.catalog.run_words import words_of
 from tasks.list_assets import list_assets
 from tasks.plan_assets import plan_assets
 from tasks.retrying import policy
@@ -119,7 +120,8 @@ def gather(
 ) -> None:
     """Take the records of assets as they end, and tell of each."""
     begun.hush = progress.close
-    artifact = ProgressArtifact(flow, len(begun.log.plan.work))
+    begun.words = words_of(flow)
+    artifact = ProgressArtifact(flow, len(begun.log.plan.work), begun.words.nouns)
     metrics = metrics or RunMetrics(flow)
     metrics.begin(len(begun.log.plan.work))
     told = 0
@@ -193,6 +195,8 @@ def final_state(summary: RunSummary, *, must_stop: bool) -> State[Any]:
     if failed and (must_stop or failed == len(summary.records)):
         raise RunFailedError(summary)
     if failed:
-        message = f"{failed} of {len(summary.records)} assets failed"
+        message = f"{failed} of {summary.words.counted(len(summary.records))} failed"
         return Completed(name="CompletedWithFailures", message=message, data=summary)
-    return Completed(message=f"{len(summary.records)} assets indexed", data=summary)
+    return Completed(
+        message=f"{summary.words.counted(len(summary.records))} {summary.words.done}", data=summary
+    )

@@ -21,7 +21,6 @@ from shadowzarr.access.http_client import user_agent
 from shadowzarr.catalog.clock import utc_now
 from shadowzarr.catalog.run_summary import EXIT_FAILURE, RunSummary, SkippedAsset
 from shadowzarr.errors import ShadowzarrError
-from shadowzarr.formatting import format_count
 
 from .notify_section import NotifySection
 from .report.outcome import headline
@@ -64,7 +63,7 @@ class Notifier:
 
         ``untold`` are assets in quarantine whose failure nobody was told of: they are failures to be told.
         """
-        text = " ".join([headline(summary), *_untold_sentence(untold), *exit_lines(summary)])
+        text = " ".join([headline(summary), *_untold_sentence(untold, summary), *exit_lines(summary)])
         failures = [*map(failure_line, summary.failures), *map(untold_line, untold)]
         details = {
             "outcomes": summary.outcome_counts,
@@ -161,11 +160,11 @@ class Notifier:
             warn(f"the {whom} could not be notified: {problem}")
 
 
-def _untold_sentence(untold: Sequence[SkippedAsset]) -> list[str]:
+def _untold_sentence(untold: Sequence[SkippedAsset], summary: RunSummary) -> list[str]:
     """Say that failures of an earlier run are told now."""
     if not untold:
         return []
-    return [f"Never told before: the failure of {format_count(len(untold), 'asset')}."]
+    return [f"Never told before: the failure of {summary.words.counted(len(untold))}."]
 
 
 def breaking(error: BaseException) -> str:

@@ -18,7 +18,7 @@ class RunFailedError(ShadowzarrError):
     def __init__(self, summary: RunSummary) -> None:
         failures = summary.failures
         first = f"; the first: {failures[0].error.message}" if failures and failures[0].error else ""
-        super().__init__(f"{len(failures)} of {len(summary.records)} assets failed{first}")
+        super().__init__(f"{len(failures)} of {summary.words.counted(len(summary.records))} failed{first}")
         self.summary = summary
 
     def __reduce__(self) -> tuple[object, ...]:

@@ -17,6 +17,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextC
 from shadowzarr.catalog.jobs import IndexNews
 from shadowzarr.catalog.plan import AssetWork, Plan
 from shadowzarr.catalog.records import IndexRecord
+from shadowzarr.catalog.run_words import RunWords
 from shadowzarr.formatting import format_bytes, format_count
 
 from .json_lines import JsonLines
@@ -92,7 +93,7 @@ def open_progress(
     *,
     console: Console | None = None,
     json_lines: JsonLines | None = None,
-    verb: str = "index",
+    words: RunWords = RunWords(),  # noqa: B008 - it cannot be changed
 ) -> Iterator[RunProgress[IndexRecord]]:
     """Show the progress of a run while it lasts.
 
@@ -104,8 +105,8 @@ def open_progress(
         Where it is shown; standard error by default.
     json_lines : JsonLines, optional
         Takes events in place of all that is shown.
-    verb : str, optional
-        What is done with the assets.
+    words : RunWords, optional
+        What the assets are called, and what is done with them. Names in JSON lines stay the same.
     """
     tally = Tally.of(plan.work)
     if json_lines is not None:
@@ -114,8 +115,9 @@ def open_progress(
             tally, _now_and_then(json_lines.progress, JSON_SECONDS), json_lines.asset, Tally.add
         )
         return
-    first = f"{format_count(tally.total, 'asset')} to {verb} ({format_bytes(plan.work_bytes)})"
-    with _shown(tally, console, doing=f"{verb}ing", first=first) as (show, say, end):
+    tally.plural = words.nouns
+    first = f"{words.counted(tally.total)} to {words.verb} ({format_bytes(plan.work_bytes)})"
+    with _shown(tally, console, doing=words.doing, first=first) as (show, say, end):
 
         def tell(record: IndexRecord) -> None:
             if record.outcome == "failed":

@@ -24,7 +24,7 @@ CLEAR_SECONDS = 20.0
 """How long all of it may take."""
 SIGNALLED = 128
 """What shells add to the number of the signal that ended a program."""
-NOTHING_STARTED = "no asset was started; run again"
+NOTHING_STARTED = "nothing was started; run again"
 
 
 class RunStop:

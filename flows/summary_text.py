@@ -24,6 +24,7 @@ from shadowzarr.catalog.run_summary import (
     RunSummary,
     SkippedAsset,
 )
+from shadowzarr.catalog.run_words import RunWords
 from shadowzarr.formatting import format_bytes, format_count, format_seconds
 
 from .warning_lines import print_warnings
@@ -43,11 +44,16 @@ EMBARGOED_DETAIL = "the report in the private output says more"
 
 
 def print_plan(
-    console: Console, log: RunLog, *, output: str, warnings: Iterable[str], verb: str = "index"
+    console: Console,
+    log: RunLog,
+    *,
+    output: str,
+    warnings: Iterable[str],
+    words: RunWords = RunWords(),  # noqa: B008 - it cannot be changed
 ) -> None:
-    """Print what a run would do; ``verb`` says it in a word."""
+    """Print what a run would do; ``words`` say it."""
     work, skipped = log.plan.work, log.plan.skipped
-    table = Table("source", "version", f"to {verb}", "bytes", "passed over")
+    table = Table("source", "version", f"to {words.verb}", "bytes", "passed over")
     for version in log.versions:
         place = (version.dandiset, version.version)
         mine = [each for each in work if (each.asset.dandiset, each.asset.version) == place]
@@ -70,27 +76,33 @@ def print_plan(
     _print_lines(console, [*_passed_lines(skipped), *_kept_lines(log.plan.kept)])
     print_warnings(console, [*warnings, *log.plan.warnings])
     console.print(
-        Text(f"{format_count(len(work), 'asset')} would be {verb}ed into {output}; nothing was done."),
+        Text(f"{words.counted(len(work))} would be {words.done} into {output}; nothing was done."),
         soft_wrap=True,
     )
 
 
-def print_estimate(console: Console, estimate: Estimate, *, currency: str) -> None:
+def print_estimate(
+    console: Console,
+    estimate: Estimate,
+    *,
+    currency: str,
+    words: RunWords = RunWords(),  # noqa: B008 - it cannot be changed
+) -> None:
     """Print what a plan will take; nothing when there is nothing to do."""
     if not estimate.assets:
         return
     basis = (
-        f"what {format_count(estimate.records, 'asset')} took before"
+        f"what {words.counted(estimate.records)} took before"
         if estimate.records
         else "sizes alone (a rough one: there are no records yet)"
     )
     pointed = f", {estimate.pointed:,} of them by references that are known" if estimate.pointed else ""
     remote = (
-        f"{format_count(estimate.requests, 'request')} and {format_bytes(estimate.bytes_read)} read to index "
-        "(verification not counted), "
+        f"{format_count(estimate.requests, 'request')} and {format_bytes(estimate.bytes_read)} read "
+        f"to {words.verb} (verification not counted), "
     )
     text = (
-        f"Estimate, from {basis}: {format_count(estimate.assets, 'asset')}{pointed}; "
+        f"Estimate, from {basis}: {words.counted(estimate.assets)}{pointed}; "
         f"{remote if estimate.requests else 'no requests, '}{format_bytes(estimate.bytes_written)} written, "
         f"{format_seconds(estimate.seconds)}"
     )
@@ -108,9 +120,8 @@ def print_summary(console: Console, summary: RunSummary, *, report: str, names_f
     if names_failures:
         _print_failures(console, summary)
     if summary.not_started:
-        console.print(
-            f"{summary.not_started:,} assets were not started, because one had failed (on_error: stop)"
-        )
+        left = summary.words.counted(summary.not_started)
+        console.print(f"{left} not started, because one had failed (on_error: stop)")
     _print_lines(console, [*_passed_lines(summary.skipped), *_kept_lines(summary.kept)])
     print_warnings(console, summary.warnings)
     _print_lines(console, [f"report: {report}", *exit_lines(summary)])
@@ -131,18 +142,18 @@ def untold_line(asset: SkippedAsset) -> str:
 
 def exit_lines(summary: RunSummary) -> list[str]:
     """Say why the exit code is none that says all went well; nothing when it does."""
-    partial = summary.outcome_counts.get("partial", 0)
+    partial, noun = summary.outcome_counts.get("partial", 0), summary.words.noun
     reasons = {
         EXIT_FAILURE: [
-            (len(summary.failures), "asset", "failed"),
-            (summary.not_started, "asset", "not started"),
+            (len(summary.failures), noun, "failed"),
+            (summary.not_started, noun, "not started"),
             (summary.repositories_failed, "dandiset", "whose Icechunk repository failed"),
             (summary.stores_failed, "Zarr store", "not written"),
         ],
         EXIT_LEFT_OUT: [
-            (partial, f"{summary.done_word} asset", "with objects left out"),
-            (summary.left_out_before, "unchanged asset", "with objects left out by an earlier run"),
-            (summary.quarantined, "asset", "in quarantine"),
+            (partial, f"{summary.words.done} {noun}", "with objects left out"),
+            (summary.left_out_before, f"unchanged {noun}", "with objects left out by an earlier run"),
+            (summary.quarantined, noun, "in quarantine"),
             (summary.repositories_partial, "dandiset", "whose Icechunk repository lacks something"),
             (summary.stores_lacking, "asset", "without a Zarr store, or with objects left out of it"),
         ],
@@ -161,8 +172,8 @@ def markdown_summary(summary: RunSummary) -> str:
     rows = [f"| {name} | {count:,} |" for name, count in _counts(summary)]
     failures = [f"- {failure_line(record)}" for record in summary.failures[:SHOWN_FAILURES]]
     return "\n".join(
-        [f"# {summary.flow}: {format_count(len(summary.records), 'asset')} in {summary.seconds:.0f} s", ""]
-        + ["| | assets |", "| --- | ---: |", *rows, ""]
+        [f"# {summary.flow}: {summary.words.counted(len(summary.records))} in {summary.seconds:.0f} s", ""]
+        + [f"| | {summary.words.nouns} |", "| --- | ---: |", *rows, ""]
         + (["## Failures", "", *failures] if failures else [])
         + [
             f"- {line}"
@@ -174,7 +185,7 @@ def markdown_summary(summary: RunSummary) -> str:
 def _counts(summary: RunSummary) -> list[tuple[str, int]]:
     outcomes = summary.outcome_counts
     found = [
-        (text.format(summary.done_word), outcomes[name])
+        (text.format(summary.words.done), outcomes[name])
         for name, text in OUTCOMES.items()
         if name in outcomes
     ]

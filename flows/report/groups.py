@@ -30,7 +30,7 @@ MOST_ITEMS = 200
 LONGEST_MESSAGE = 600
 
 _PASSED_OVER = {
-    UNCHANGED: "Indexed by an earlier run, from the same blob with the same options.",
+    UNCHANGED: "Done by an earlier run, from the same content with the same options.",
     NOT_NWB: "Not matched by the include patterns; the default is **/*.nwb.",
     ALREADY_ZARR: "A Zarr asset is read in place and needs no references.",
     LIMIT: "Beyond the limit that the config sets.",
@@ -96,14 +96,14 @@ class Group:
     items: list[Item]
 
 
-def failure_groups(records: Iterable[IndexRecord]) -> list[Group]:
-    """Group what failed by the remedy, the largest group first."""
+def failure_groups(records: Iterable[IndexRecord], *, noun: str = "asset") -> list[Group]:
+    """Group what failed by the remedy, which calls them by ``noun``, the largest group first."""
     groups: dict[tuple[str, str], list[Item]] = {}
     for record in records:
         if record.outcome != "failed":
             continue
         kind = record.error.kind if record.error else "unknown"
-        advice = remedy(kind, transient=bool(record.error and record.error.transient))
+        advice = remedy(kind, transient=bool(record.error and record.error.transient), noun=noun)
         groups.setdefault((advice.title, advice.advice), []).append(_failure(record))
     return _largest_first(groups, advice=lambda key: key[1], title=lambda key: key[0])
 

@@ -8,7 +8,6 @@ from typing import Literal
 from shadowzarr.catalog.plan import UNCHANGED
 from shadowzarr.catalog.records import IndexRecord
 from shadowzarr.catalog.run_summary import RunSummary
-from shadowzarr.formatting import format_count
 
 Status = Literal["good", "partial", "bad"]
 
@@ -52,8 +51,8 @@ def shares(summary: RunSummary) -> list[Share]:
     """Return how all assets of the run ended, worst last; those that are none are left out."""
     outcomes, unchanged = summary.outcome_counts, unchanged_count(summary)
     found = [
-        Share("indexed", summary.done_word, outcomes.get("indexed", 0)),
-        Share("partial", f"{summary.done_word}, objects left out", outcomes.get("partial", 0)),
+        Share("indexed", summary.words.done, outcomes.get("indexed", 0)),
+        Share("partial", f"{summary.words.done}, objects left out", outcomes.get("partial", 0)),
         Share("unchanged", "unchanged", unchanged),
         Share("passed", "passed over", len(summary.skipped) - unchanged),
         Share("waiting", "not started", summary.not_started),
@@ -75,7 +74,7 @@ def verified(record: IndexRecord) -> bool:
 
 def _stopped(summary: RunSummary) -> str:
     waiting, planned = summary.not_started, len(summary.records) + summary.not_started
-    sentence = f"Stopped early: {waiting:,} of {format_count(planned, 'asset')} {_was(waiting)} not started"
+    sentence = f"Stopped early: {waiting:,} of {summary.words.counted(planned)} {_was(waiting)} not started"
     return f"{sentence}, {len(summary.failures):,} failed." if summary.failures else f"{sentence}."
 
 
@@ -83,8 +82,8 @@ def _failed(summary: RunSummary) -> str:
     worked, failed, unchanged = len(summary.records), len(summary.failures), unchanged_count(summary)
     total, others = worked + unchanged, worked - failed
     if failed == total:
-        return "The asset failed." if total == 1 else f"All {total:,} assets failed."
-    sentence = f"{failed:,} of {total:,} assets failed; "
+        return f"{_all_of(total, summary)} failed."
+    sentence = f"{failed:,} of {summary.words.counted(total)} failed; "
     if not others:
         return f"{sentence}{_the_others(unchanged)} {_is(unchanged)} unchanged."
     if not unchanged:
@@ -96,7 +95,7 @@ def _failed(summary: RunSummary) -> str:
 def _done(summary: RunSummary) -> str:
     worked, unchanged = len(summary.records), unchanged_count(summary)
     partial = summary.outcome_counts.get("partial", 0)
-    sentence = f"{_subject(worked, unchanged)} {_was(worked)} {_indexed_how(summary)}"
+    sentence = f"{_subject(worked, unchanged, summary)} {_was(worked)} {_indexed_how(summary)}"
     if partial == worked:
         sentence += ", with some objects left out"
     elif partial:
@@ -106,10 +105,14 @@ def _done(summary: RunSummary) -> str:
     )
 
 
-def _subject(worked: int, unchanged: int) -> str:
+def _subject(worked: int, unchanged: int, summary: RunSummary) -> str:
     if unchanged:
-        return f"{worked:,} of {worked + unchanged:,} assets"
-    return "The asset" if worked == 1 else f"All {worked:,} assets"
+        return f"{worked:,} of {summary.words.counted(worked + unchanged)}"
+    return _all_of(worked, summary)
+
+
+def _all_of(count: int, summary: RunSummary) -> str:
+    return f"The {summary.words.noun}" if count == 1 else f"All {summary.words.counted(count)}"
 
 
 def _the_others(count: int) -> str:
@@ -117,16 +120,16 @@ def _the_others(count: int) -> str:
 
 
 def _idle(summary: RunSummary) -> str:
-    unchanged, quarantined = unchanged_count(summary), summary.quarantined
+    unchanged, quarantined, words = unchanged_count(summary), summary.quarantined, summary.words
     if quarantined:
-        held = f"{format_count(quarantined, 'asset')} that failed before {_is(quarantined)} in quarantine"
-        done = f"{format_count(unchanged, 'asset')} {_is(unchanged)} {summary.done_word} and unchanged"
+        held = f"{words.counted(quarantined)} that failed before {_is(quarantined)} in quarantine"
+        done = f"{words.counted(unchanged)} {_is(unchanged)} {summary.words.done} and unchanged"
         return f"Nothing to do: {done}; {held}." if unchanged else f"Nothing to do: {held}."
     if not unchanged:
-        return "No asset was chosen: the configuration matches none."
+        return f"No {words.noun} was chosen: the configuration matches none."
     if unchanged == 1:
-        return f"Nothing to do: the asset is {summary.done_word} and unchanged."
-    return f"Nothing to do: all {unchanged:,} assets are {summary.done_word} and unchanged."
+        return f"Nothing to do: the {words.noun} is {summary.words.done} and unchanged."
+    return f"Nothing to do: all {words.counted(unchanged)} are {summary.words.done} and unchanged."
 
 
 def _with_quarantine(sentence: str, summary: RunSummary) -> str:
@@ -138,9 +141,9 @@ def _with_quarantine(sentence: str, summary: RunSummary) -> str:
 def _indexed_how(summary: RunSummary) -> str:
     done = [record for record in summary.records if record.outcome != "failed"]
     if all(map(verified, done)):
-        return f"{summary.done_word} and verified"
+        return f"{summary.words.done} and verified"
     how = "not all verified" if any(map(verified, done)) else "without verification"
-    return f"{summary.done_word}, {how}" if any(map(verified, done)) else f"{summary.done_word} {how}"
+    return f"{summary.words.done}, {how}" if any(map(verified, done)) else f"{summary.words.done} {how}"
 
 
 def _was(count: int) -> str:

@@ -83,7 +83,7 @@ def time_plot(records: Sequence[IndexRecord]) -> Plot:
         x=Axis("size of the file", format_bytes),
         y=Axis("time to generate", _tick_seconds),
     )
-    note = "Each dot is an asset; both axes are logarithmic."
+    note = "Each dot is one file; both axes are logarithmic."
     return Plot("Time to generate", note, drawing, _outcome_legend(points))
 
 

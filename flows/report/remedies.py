@@ -6,7 +6,7 @@ child process. A class that is not listed gets the advice for its kind: worth tr
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,7 @@ _REMEDIES = {
     ),
     "InvalidReferencesError": Remedy(
         "The references cannot be read back",
-        "This is a mistake of shadowzarr. Please report it with the asset's id and the message.",
+        "This is a mistake of shadowzarr. Please report it with the id of the {noun} and the message.",
     ),
     "OutputError": Remedy(
         "The result could not be written",
@@ -110,7 +110,7 @@ _REMEDIES = {
     ),
     "CommitConflictError": Remedy(
         "Others changed the repository meanwhile",
-        "Run again later; nothing of this asset was committed.",
+        "Run again later; nothing of this {noun} was committed.",
     ),
     "MissingDependencyError": Remedy(
         "A library is missing",
@@ -118,12 +118,12 @@ _REMEDIES = {
     ),
     "ChildCrashedError": Remedy(
         "The library that reads the file crashed",
-        "Only this asset was affected. The file is probably damaged: check it (HDF5 with h5dump or h5debug), "
-        "tell its owner, and exclude it in the config until it is replaced.",
+        "Only this {noun} was affected. The file is probably damaged: check it (HDF5 with h5dump or "
+        "h5debug), tell its owner, and exclude it in the config until it is replaced.",
     ),
     "ChildTimedOutError": Remedy(
         "Took longer than allowed",
-        "Raise run.timeout in the config, or lower run.concurrency so that each asset gets more of the "
+        "Raise run.timeout in the config, or lower run.concurrency so that each {noun} gets more of the "
         "network.",
     ),
     "ChildOutOfMemoryError": Remedy(
@@ -149,11 +149,35 @@ _TRANSIENT = Remedy("A passing failure", "Run again; nothing that was finished i
 _PERMANENT = Remedy(
     "Another error",
     "Read the message. When the file is sound by HDF5's own tools, please report the error with the "
-    "asset's id.",
+    "id of the {noun}.",
 )
 
 
-def remedy(kind: str, *, transient: bool) -> Remedy:
+_OF_RECORDINGS = {
+    "DamagedSourceError": Remedy(
+        "Truncated or damaged recording",
+        "See whether NeuroConv itself reads it; copy it again from where it was recorded. The next run takes "
+        "the new files by itself.",
+    ),
+    "SourceChangedError": Remedy(
+        "A file changed during the run, or is another one at its URL",
+        "Run again when the recording is complete; where url_for says that it is hosted, upload it first.",
+    ),
+    "SourceNotFoundError": Remedy(
+        "A file is not there",
+        "Mount the disk, or correct source_data; where url_for says that it is hosted, upload it first. Then "
+        "run again.",
+    ),
+    "AccessDeniedError": Remedy(
+        "Access denied",
+        "Files at url_for are asked for without a key, as readers will ask: make them public, or set "
+        "check_hosts: false. Files here must be readable to who runs this.",
+    ),
+}
+"""What is otherwise for files that are no archive's."""
+
+
+def remedy(kind: str, *, transient: bool, noun: str = "asset") -> Remedy:
     """Return what a failure means and what to do.
 
     Parameters
@@ -162,9 +186,12 @@ def remedy(kind: str, *, transient: bool) -> Remedy:
         Name of the error's class.
     transient : bool
         Whether trying again may help.
+    noun : str
+        What failed: an asset, or a recording.
     """
-    known = _REMEDIES.get(kind)
-    if known is not None:
-        return known
-    general = _TRANSIENT if transient else _PERMANENT
-    return Remedy(f"{general.title}: {kind}", general.advice)
+    special = _OF_RECORDINGS if noun == "recording" else {}
+    known = special.get(kind) or _REMEDIES.get(kind)
+    if known is None:
+        general = _TRANSIENT if transient else _PERMANENT
+        known = Remedy(f"{general.title}: {kind}", general.advice)
+    return replace(known, advice=known.advice.replace("{noun}", noun))

@@ -100,7 +100,7 @@ def report_view(summary: RunSummary, *, include_private: bool = False) -> Report
         shares=shares(summary),
         tiles=_tiles(summary),
         rows=asset_rows(shown.records),
-        failures=failure_groups(shown.records),
+        failures=failure_groups(shown.records, noun=shown.words.noun),
         left_out=left_out_groups(shown.records),
         passed_over=passed_over_groups(shown.skipped),
         kept=kept_groups(shown.kept),
@@ -133,7 +133,7 @@ def _tiles(summary: RunSummary) -> list[Tile]:
     passed_over = len(summary.skipped) - unchanged
     return [
         Tile(
-            summary.done_word.capitalize(),
+            summary.words.done.capitalize(),
             format_count(len(done)),
             _partial_note(done),
             "good" if done else "",
@@ -199,7 +199,7 @@ def _settings(summary: RunSummary) -> list[tuple[str, str]]:
         ("configuration", summary.config_path or "none"),
         ("digest of the configuration", summary.config_digest),
         *([("archive", summary.archive), ("dandisets", ", ".join(dandisets))] if dandisets else []),
-        *([("folders and manifests", ", ".join(collections))] if collections else []),
+        *([(summary.words.collections, ", ".join(collections))] if collections else []),
         ("output", summary.output),
     ]
     options = summary.records[0].options if summary.records else {}

@@ -12,6 +12,7 @@ from typing import Literal
 from ..formatting import format_seconds
 from ..notebook import SummaryShown
 from .records import IndexRecord
+from .run_words import RunWords, words_of
 
 EXIT_ALL_WELL = 0
 EXIT_FAILURE = 1
@@ -26,11 +27,6 @@ LEFT_FOR_LATER = "left for another run"
 """Why an asset is passed over that a run's budget does not allow."""
 
 Fate = Literal["kept", "moved aside", "deleted"]
-
-
-def verb_of(flow: str) -> str:
-    """Say in a word what a flow does with assets."""
-    return "convert" if flow == "convert_recordings" else "index"
 
 
 @dataclass(frozen=True)
@@ -169,9 +165,9 @@ class RunSummary(SummaryShown):
         return "\n".join([first, *(f"failed: {each.path}: {each.failure_text}" for each in self.failures)])
 
     @property
-    def done_word(self) -> str:
-        """What was done with assets, in a word."""
-        return f"{verb_of(self.flow)}ed"
+    def words(self) -> RunWords:
+        """What its assets are called, and what is done to them."""
+        return words_of(self.flow)
 
     @property
     def failures(self) -> list[IndexRecord]:

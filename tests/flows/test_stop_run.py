@@ -193,7 +193,7 @@ def test_what_a_run_leaves_in_the_end_is_written_whole_or_not_begun(start):
 
 def test_before_anything_is_planned():
     stop = RunStop()
-    assert stop._how_far() == "no asset was started; run again"
+    assert stop._how_far() == "nothing was started; run again"
 
 
 def test_handlers_are_given_back():

@@ -43,7 +43,7 @@ def test_a_summary_counts_and_names_failures():
     for expected in (
         "indexed and verified │ 1", "failed │ 1", "passed over: not NWB │ 1", "source files │ 3 MB",
         "references │ 1.50 kB", "chunks │ 1,234", "time │ 12.3 s", "verify: [bold] is no markup",
-        "4 assets were not started", "warning: W", "report: out/report.html",
+        "4 assets not started, because", "warning: W", "report: out/report.html",
     ):  # fmt: skip
         assert expected in words
 

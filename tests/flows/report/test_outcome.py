@@ -1,12 +1,19 @@
 """The outcome of a run in a sentence."""
 
+import re
+
 import pytest
 
 from flows.report.outcome import headline, shares, status
+from flows.report.remedies import remedy
+from flows.report.writing import render_report
+from shadowzarr import errors
 from shadowzarr.catalog.records import VerificationSummary
 
 from .conftest import make_failure, make_record, make_skipped, make_summary
 
+OF_ARCHIVES = {"NotHDF5Error", "NotInArchiveError"}
+"""What no recording fails by."""
 UNVERIFIED = {"verification": VerificationSummary("none")}
 
 
@@ -132,3 +139,22 @@ def test_shares_count_every_asset_once() -> None:
         ("failed", 1),
     ]
     assert shares(make_summary([make_record()])) == shares(make_summary([make_record()]))[:1]
+
+
+def test_a_run_that_converts_speaks_of_recordings():
+    """One page of every part: what is said of assets elsewhere is said of recordings here."""
+    summary = make_summary(
+        [make_record(), make_failure()],
+        flow="convert_recordings",
+        skipped=[make_skipped("a", "unchanged"), make_skipped("b", "quarantined")],
+        left_out_before=1,
+    )
+    assert headline(summary).startswith("1 of 3 recordings failed; 1 was converted and verified, 1 is")
+    page = render_report(summary)
+    code = re.compile(r'<(style|script)>.*?</\1>|(id|labelledby)="assets"', re.DOTALL)
+    assert "asset" not in code.sub("", page).lower()
+    kinds = [name for name in vars(errors) if name.endswith("Error")]
+    said = [
+        remedy(kind, transient=False, noun="recording").advice for kind in kinds if kind not in OF_ARCHIVES
+    ]
+    assert not [advice for advice in said if "asset" in advice or "{" in advice]
