@@ -11,13 +11,19 @@ from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints, 
 
 from shadowzarr.access.locations import is_remote
 from shadowzarr.catalog.archive_address import ArchiveAddress
-from shadowzarr.catalog.asset_names import path_problem
 from shadowzarr.catalog.jobs import VerificationOptions
 from shadowzarr.catalog.options import ReferenceOptions
 from shadowzarr.catalog.request import IndexRequest, ManifestRequest
 from shadowzarr.conversion.given import check_given
 from shadowzarr.conversion.interfaces import check_interface
-from shadowzarr.conversion.request import ConversionRequest, ConversionRules, Interface, Recording
+from shadowzarr.conversion.request import (
+    ConversionRequest,
+    ConversionRules,
+    Interface,
+    Recording,
+    check_name,
+    check_names,
+)
 from shadowzarr.conversion.sources import named_paths
 
 from .flow_config import FlowConfig
@@ -26,7 +32,7 @@ from .output_section import PlaceSection, are_nested, output_section
 from .prices_section import PricesSection
 from .redo_section import RedoSection
 from .run_section import Run, RunSection
-from .section import Section, Texts, absolute, repeated
+from .section import Section, Texts, absolute
 from .sources import CollectionName
 from .verification_section import VerificationSection
 
@@ -42,11 +48,7 @@ def _known(name: str) -> str:
 
 
 def _usable(name: str) -> str:
-    problem = path_problem(name)
-    if problem:
-        raise ValueError(f"expected a path for the output: {problem}")
-    if any(part.lower().endswith(".nwb") for part in name.split("/")):
-        raise ValueError("expected a name without .nwb, which is added")
+    check_name(name)
     return name
 
 
@@ -186,9 +188,7 @@ class ConvertRecordingsConfig(FlowConfig):
     @model_validator(mode="after")
     def _keep_apart(self) -> Self:
         """Refuse two recordings of one name, and ordinary files among the references."""
-        twice = repeated([each.name for each in self.recordings])
-        if twice is not None:
-            raise ValueError(f"expected one recording of the name {twice!r}; give each a name of its own")
+        check_names([each.name for each in self.recordings])
         if self.run.is_elsewhere:
             raise ValueError("expected run.task_runner to be threads: recordings are read on this machine")
         if self.materialize is not None and are_nested(self.output.place, absolute(self.materialize.folder)):

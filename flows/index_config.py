@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, ConfigDict, Field, model_validator
 
+from shadowzarr.catalog.asset_names import repeated
 from shadowzarr.catalog.bucket_output import BucketOutput
 from shadowzarr.catalog.jobs import VerificationOptions
 from shadowzarr.catalog.options import ReferenceOptions
@@ -27,7 +28,6 @@ from .prices_section import PricesSection
 from .redo_section import RedoSection
 from .references_section import ReferencesSection
 from .run_section import Run, RunSection
-from .section import repeated
 from .sources import (
     ENTRIES,
     DandisetSection,

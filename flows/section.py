@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -26,9 +25,3 @@ def absolute(folder: str) -> Path:
     """Name a folder from the root, without ``..``; links are followed only where ``..`` depends on them."""
     path = Path(folder)
     return path.resolve() if ".." in path.parts else path.absolute()
-
-
-def repeated(names: Sequence[str]) -> str | None:
-    """Return the first name that stands there twice, in whatever case, or None."""
-    folded = [name.casefold() for name in names]
-    return next((name for name in names if folded.count(name.casefold()) > 1), None)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import re
 import unicodedata
+from collections.abc import Sequence
 from pathlib import Path, PurePath
 
 DIRECTORY_SUFFIX = ".shadowzarr"
@@ -71,6 +72,12 @@ def safe_stem(name: str) -> str:
 def is_shortened(name: str) -> bool:
     """Tell whether a file name may be one that `safe_stem` shortened."""
     return _SHORTENED.fullmatch(name) is not None
+
+
+def repeated(names: Sequence[str]) -> str | None:
+    """Return the first name that stands there twice, or None; in whatever case, and form of Unicode."""
+    same = [folded(PurePath(name)) for name in names]
+    return next((name for name, each in zip(names, same, strict=True) if same.count(each) > 1), None)
 
 
 def folded(place: PurePath) -> str:

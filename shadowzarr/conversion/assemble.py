@@ -5,10 +5,12 @@ Runs in a child process, and imports NeuroConv.
 
 from __future__ import annotations
 
+import difflib
 import inspect
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from datetime import datetime, timedelta
 from importlib import import_module
 from typing import Any
 
@@ -28,6 +30,8 @@ from .request import Interface, Recording
 from .sources import check_sources
 
 MOST_TEXT = 600
+_SECTIONS = ("NWBFile", "Subject", "Devices", "Ecephys", "Ophys", "Icephys", "Behavior", "TimeSeries")
+"""Of metadata, beside those that the interfaces of a recording give."""
 
 
 class Session:
@@ -85,7 +89,9 @@ class Session:
         metadata["NWBFile"].update(identifier=identifier, **_source_script())
         for path in self.recording.metadata:
             with _wrong(f"metadata {path}"):
-                metadata = dict_deep_update(metadata, load_dict_from_file(path))
+                metadata = dict_deep_update(
+                    metadata, _sections(load_dict_from_file(path), [*metadata, *_SECTIONS])
+                )
         return metadata
 
     def _check(self) -> None:
@@ -93,6 +99,7 @@ class Session:
         named = ", ".join(path.name for path in self.recording.metadata) or "no metadata file is given"
         with _wrong(f"metadata ({named})"):
             self._pipe.validate_metadata(metadata=self.metadata)
+            _check_time(self.metadata["NWBFile"].get("session_start_time"))
         options = {key: dict(each.options) for key, each in self.recording.interfaces.items() if each.options}
         with _wrong("conversion_options"):
             self._pipe.validate_conversion_options(conversion_options=options)
@@ -121,7 +128,40 @@ def explained(what: str) -> Iterator[None]:
     except OSError as error:
         raise ReadError(f"{what}: {_text(error)}") from error
     except Exception as error:
-        raise DamagedSourceError(f"{what}: {_text(error)}") from error
+        kind = ReadError if _is_denied(error) else DamagedSourceError
+        raise kind(f"{what}: {_text(error)}") from error
+
+
+def _sections(found: Any, known: list[str]) -> Any:
+    """What a metadata file holds; NeuroConv takes any name for a section, and passes over one with a typo."""
+    if not isinstance(found, dict):
+        kind = "nothing" if found is None else f"a {type(found).__name__}"
+        raise UsageError(f"expected sections such as NWBFile, found {kind}")
+    folded = {name.casefold(): name for name in known}
+    for name in found:
+        close = difflib.get_close_matches(str(name).casefold(), folded, n=1, cutoff=0.85)
+        if close and name not in known:
+            raise UsageError(f"no section is called {name}; did you mean {folded[close[0]]}?")
+    return found
+
+
+def _is_denied(error: BaseException | None) -> bool:
+    """Whether rights are what an error comes from, whatever a library made of it."""
+    while error is not None and not isinstance(error, PermissionError):
+        error = error.__cause__ or error.__context__
+    return error is not None
+
+
+def _check_time(start: Any) -> None:
+    """Refuse a time that NeuroConv or NWB would refuse later, without saying where it stands."""
+    where = "NWBFile.session_start_time: expected"
+    try:
+        found = datetime.fromisoformat(start) if isinstance(start, str) else start
+    except ValueError as error:
+        raise UsageError(f"{where} a time such as 2026-03-02T09:30:00+01:00, found {start!r}") from error
+    offset = found.utcoffset() if isinstance(found, datetime) else None
+    if offset is not None and offset % timedelta(minutes=1):
+        raise UsageError(f"{where} a zone of whole minutes, found {start!r}")
 
 
 def _source_script() -> dict[str, str]:
@@ -137,7 +177,11 @@ def _opened(key: str, request: Interface) -> Any:
     with explained(f"{key}: {request.name} cannot be imported"):
         kind = getattr(import_module(interface_modules()[request.name]), request.name)
     _check_arguments(key, kind, request.source_data)
-    with explained(f"{key}: {request.name} cannot read it"), _hearing_of_lost_pages(key):
+    with (
+        explained(f"{key}: {request.name} cannot read it"),
+        _hearing_of_lost_pages(key),
+        _wrong_arguments(key, request.name),
+    ):
         return kind(**request.source_data)
 
 
@@ -158,8 +202,6 @@ def _hearing_of_lost_pages(key: str) -> Iterator[None]:
 
 
 def _check_arguments(key: str, kind: Any, given: Mapping[str, Any]) -> None:
-    import difflib
-
     parameters = inspect.signature(kind.__init__).parameters
     if any(each.kind is inspect.Parameter.VAR_KEYWORD for each in parameters.values()):
         return
@@ -178,12 +220,27 @@ def _check_arguments(key: str, kind: Any, given: Mapping[str, Any]) -> None:
 
 
 @contextmanager
+def _wrong_arguments(key: str, name: str) -> Iterator[None]:
+    """Turn what pydantic, which NeuroConv asks, says of arguments of another type into a usage error."""
+    try:
+        yield
+    except ValueError as error:
+        found: Any = error
+        if not str(getattr(error, "title", "")).startswith(f"{name}."):
+            raise
+        told = (f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in found.errors())
+        raise UsageError(f"{key}: source_data of {name}: {'; '.join(told)}") from error
+
+
+@contextmanager
 def _wrong(what: str) -> Iterator[None]:
     """Turn what is raised over what somebody wrote into a usage error."""
     try:
         yield
     except OSError as error:
         raise ReadError(f"{what}: {_text(error)}") from error
+    except UsageError as error:
+        raise UsageError(f"{what}: {error}") from error
     except Exception as error:
         raise UsageError(f"{what}: {_text(error)}") from error
 
@@ -196,12 +253,22 @@ def _quiet() -> Iterator[None]:
         yield
 
 
+def _meant(error: Any) -> str:
+    """The name that a schema has, nearest to one that it has not."""
+    known = (error.schema or {}).get("properties", {}) if error.validator == "additionalProperties" else {}
+    for name in error.instance if known else ():
+        close = difflib.get_close_matches(str(name), known, n=1)
+        if name not in known and close:
+            return f"; did you mean {close[0]}?"
+    return ""
+
+
 def _text(error: BaseException) -> str:
     """One line of an error; of a schema's the place and the message without the document."""
     message = getattr(error, "message", None)
     if isinstance(message, str) and hasattr(error, "absolute_path"):  # jsonschema.ValidationError
         place = ".".join(map(str, error.absolute_path))
-        return f"{place}: {message}" if place else message
+        return (f"{place}: {message}" if place else message) + _meant(error)
     text = " ".join(str(error).split()) or type(error).__name__
     text = text if len(text) <= MOST_TEXT else f"{text[:MOST_TEXT]} …"
     return text if isinstance(error, OSError | AssertionError) else f"{type(error).__name__}: {text}"

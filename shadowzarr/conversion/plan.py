@@ -8,6 +8,7 @@ from pathlib import Path
 
 import orjson
 
+from ..catalog.asset_names import safe_stem
 from ..catalog.file_assets import CURRENT
 from ..catalog.index_run import RunLog
 from ..catalog.layout import layout_at
@@ -58,7 +59,7 @@ def conversion_options(request: ConversionRequest, recording: Recording) -> Conv
     rules = request.rules
     content = {
         "interfaces": {key: each.as_json() for key, each in recording.interfaces.items()},
-        "metadata": {str(path): _digest(path) for path in recording.metadata},
+        "metadata": metadata_digests(recording),
         "strict": rules.strict,
         "url_for": dict(rules.hosts),
         "critical": rules.critical,
@@ -69,11 +70,17 @@ def conversion_options(request: ConversionRequest, recording: Recording) -> Conv
     return ConversionOptions(form=form, content=orjson.dumps(content, option=orjson.OPT_SORT_KEYS))
 
 
+def metadata_digests(recording: Recording) -> dict[str, str]:
+    """What the metadata files of a recording hold."""
+    return {str(path): _digest(path) for path in recording.metadata}
+
+
 def store_path(rules: ConversionRules, recording: Recording) -> Path | None:
-    """Where the ordinary NWB file of a recording goes; none when there is to be none."""
+    """Where the ordinary NWB file of a recording goes, a long name cut; none when there is to be none."""
     if rules.store is None or rules.stores is None:
         return None
-    return rules.stores / f"{recording.path}{STORE_SUFFIXES[rules.store]}"
+    path = rules.stores / recording.path
+    return path.with_name(safe_stem(path.name) + STORE_SUFFIXES[rules.store])
 
 
 def _has_store(rules: ConversionRules, recording: Recording) -> bool:

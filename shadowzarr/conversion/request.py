@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
 import orjson
 
+from ..catalog.asset_names import path_problem, repeated
 from ..catalog.options import ReferenceOptions
 from ..catalog.request import IndexRequest
+from ..errors import UsageError
 from .given import check_given
 
 Critical = Literal["refuse", "tell", "off"]
@@ -21,6 +23,35 @@ STORE_SUFFIXES: Mapping[StoreForm, str] = {"nwb-zarr": ".zarr", "nwb-hdf5": ""}
 
 CONVERSION_VERSION = 1
 """Raised when the same recording comes to give other references, so that all are converted again."""
+
+
+def check_name(name: str) -> None:
+    """Refuse what a recording cannot be called, or what would lie in another one's files.
+
+    Raises
+    ------
+    UsageError
+        With the reason.
+    """
+    problem = path_problem(name)
+    if problem:
+        raise UsageError(f"expected a path for the output: {problem}")
+    endings = tuple(f".nwb{suffix}" for suffix in STORE_SUFFIXES.values())
+    if any(part.lower().endswith(endings) for part in name.split("/")):
+        raise UsageError("expected a name without .nwb and .nwb.zarr, which are added")
+
+
+def check_names(names: Sequence[str]) -> None:
+    """Refuse two recordings of one name, since each would replace the other.
+
+    Raises
+    ------
+    UsageError
+        With the name.
+    """
+    twice = repeated(names)
+    if twice is not None:
+        raise UsageError(f"expected one recording of the name {twice!r}; give each a name of its own")
 
 
 @dataclass(frozen=True)
@@ -71,11 +102,19 @@ class Recording:
         By the names that NeuroConv's metadata and options know them by.
     metadata : tuple of Path
         YAML or JSON as NeuroConv takes it; later ones win.
+
+    Raises
+    ------
+    UsageError
+        When it cannot be called so.
     """
 
     name: str
     interfaces: Mapping[str, Interface]
     metadata: tuple[Path, ...] = ()
+
+    def __post_init__(self) -> None:
+        check_name(self.name)
 
     @property
     def path(self) -> str:
@@ -124,12 +163,20 @@ class ConversionRequest:
         What the collection of the recordings is called.
     recordings : tuple of Recording
     rules : ConversionRules
+
+    Raises
+    ------
+    UsageError
+        When two recordings have one name.
     """
 
     run: IndexRequest
     name: str
     recordings: tuple[Recording, ...]
     rules: ConversionRules = field(default_factory=ConversionRules)
+
+    def __post_init__(self) -> None:
+        check_names([each.name for each in self.recordings])
 
 
 @dataclass(frozen=True)

@@ -39,7 +39,7 @@ from .jobs import (
     StoreFacts,
     WrittenFacts,
 )
-from .plan import store_path
+from .plan import metadata_digests, store_path
 from .request import ConversionRules, Recording
 from .sources import recording_asset
 
@@ -202,8 +202,10 @@ def _run(bench: ConversionBench, work: AssetWork, stage: str, function: str) -> 
 
 
 def _check_unchanged(bench: ConversionBench, work: AssetWork) -> None:
-    now = recording_asset(work.asset.dandiset, bench.recordings[work.asset.path])
-    if now.etag != work.asset.etag:
+    recording = bench.recordings[work.asset.path]
+    now = recording_asset(work.asset.dandiset, recording)
+    planned = work.options.as_json()["metadata"]
+    if now.etag != work.asset.etag or metadata_digests(recording) != planned:
         raise SourceChangedError(
             f"files of {work.asset.path} changed while it was converted; run again when they are complete"
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import warnings
 from collections.abc import Mapping
@@ -9,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ..catalog.publish import size_of
-from ..errors import OutputError, ShadowzarrError
+from ..errors import OutputError
 from ..export.materialize import materialize
 from ..neuroconv_bridge.virtualize import data_fields
 from ..store.load_rfs import load_rfs
@@ -40,11 +41,19 @@ def write_store(job: RecordingJob) -> StoreFacts:
             _write_hdf5(job.staged, out)
         else:
             materialize(job.staged, out, layout="default", verify=True, max_memory=job.max_memory)
-    except ShadowzarrError:
-        raise
+    except OutputError as error:  # what it says of going on is not so: staging is cleared
+        if not isinstance(error.__cause__, OSError):
+            raise
+        raise _cannot(out, error.__cause__) from error
     except OSError as error:
-        raise OutputError(f"cannot write {out}: {error.strerror or error}") from error
+        raise _cannot(out, error) from error
     return StoreFacts(size_of(out)[0])
+
+
+def _cannot(out: Path, error: OSError) -> OutputError:
+    """Say why; HDF5 says addresses and times with it."""
+    reason = os.strerror(error.errno) if error.errno else error.strerror or error
+    return OutputError(f"cannot write {out}: {reason}")
 
 
 def _write_hdf5(staged: Path, out: Path) -> None:

@@ -9,6 +9,7 @@ import pytest
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # NeuroConv and what it imports warn of themselves
+    from shadowzarr.conversion.assemble import explained
     from shadowzarr.conversion.read_headers import read_headers
     from shadowzarr.conversion.validate_file import validate_file
     from shadowzarr.conversion.verify_file import verify_file
@@ -20,6 +21,8 @@ from shadowzarr.conversion.request import Interface, Recording
 from shadowzarr.errors import (
     DamagedSourceError,
     InvalidNWBError,
+    OutputError,
+    ReadError,
     ReferencesDifferError,
     SourceNotFoundError,
     UsageError,
@@ -140,6 +143,17 @@ def test_verification_sees_each_change_and_no_other(written, tmp_path, change, t
     assert difference.startswith(f"{told}: original ")
 
 
+def test_what_may_not_be_read_is_not_called_damaged():
+    """Readers say it in their own words; a damaged recording is passed over until it changes."""
+
+    def read():
+        error = RuntimeError("Error opening x.tif")
+        raise error from PermissionError(13, "Permission denied")
+
+    with pytest.raises(ReadError, match=r"images: RuntimeError: Error opening x\.tif$"), explained("images"):
+        read()
+
+
 def test_other_samples_are_seen(written, recording, recordings, tmp_path):
     """A recording whose samples changed under the references: what the reader gives is what counts."""
     job, _ = written
@@ -187,6 +201,24 @@ def test_an_ordinary_file_holds_the_same(written, tmp_path, form):
     assert np.array_equal(samples, signal(900, 385)[:, :384])
 
 
+@pytest.mark.parametrize("form", ["nwb-hdf5", "nwb-zarr"])
+def test_a_full_disk_is_told_in_a_clause(recording, tmp_path, monkeypatch, form):
+    """HDF5 adds addresses and times to it, and `materialize` that it can be gone on with, which is not so."""
+
+    def full(*_, **__):
+        error = OSError(28, "file write failed: time = Tue Dec 1, errno = 28, buf = 0x5627cd5d00b8")
+        if form == "nwb-hdf5":
+            raise error
+        raise OutputError("what is written so far is there, and the same call goes on") from error
+
+    monkeypatch.setattr("shadowzarr.conversion.write_store._write_hdf5", full)
+    monkeypatch.setattr("shadowzarr.conversion.write_store.materialize", full)
+    out = tmp_path / "a.nwb"
+    with pytest.raises(OutputError) as caught:
+        write_store(RecordingJob(recording, "an id", tmp_path / "refs", store=form, store_path=out))
+    assert str(caught.value) == f"cannot write {out}: No space left on device"
+
+
 def test_rules_of_nwb_are_asked(written, recording, recordings, tmp_path):
     no_subject = tmp_path / "metadata.yaml"
     no_subject.write_text(METADATA.partition("Subject:")[0])
@@ -225,6 +257,28 @@ WRONG = {
     ),
     "session_start_time": (UsageError, {"metadata": "NWBFile: {session_start_time: 3}"}),
     "metadata .*metadata.yaml: ": (UsageError, {"metadata": "NWBFile: [unclosed"}),
+    r"metadata .*: expected sections such as NWBFile, found a list$": (UsageError, {"metadata": "- a"}),
+    r"metadata .*: expected sections such as NWBFile, found nothing$": (UsageError, {"metadata": ""}),
+    r"no section is called NwbFile; did you mean NWBFile\?": (
+        UsageError,
+        {"metadata": METADATA.replace("NWBFile", "NwbFile")},
+    ),
+    r"'spezies' was unexpected.*; did you mean species\?": (
+        UsageError,
+        {"metadata": METADATA.replace("species", "spezies")},
+    ),
+    "session_start_time: expected a time such as .*, found 'yesterday'": (
+        UsageError,
+        {"metadata": METADATA.replace("2026-03-02T09:30:00+00:00", "yesterday")},
+    ),
+    r"session_start_time: expected a zone of whole minutes, found '.*\+05:53:28'": (
+        UsageError,
+        {"metadata": METADATA.replace("+00:00", "+05:53:28")},
+    ),
+    r"ap: source_data of TiffImagingInterface: file_paths: Input should be a valid list$": (
+        UsageError,
+        {"name": TIFF, "source_data": {"file_paths": "text.tif", "sampling_frequency": 30.0}},
+    ),
     "is not a valid yaml": (UsageError, {"suffix": ".txt"}),
     "conversion_options: ": (UsageError, {"options": {"stub": 1}}),
 }

@@ -12,10 +12,11 @@ from shadowzarr.catalog.index_run import RunLog
 from shadowzarr.catalog.request import IndexRequest
 from shadowzarr.conversion.hosting import url_for_hosts
 from shadowzarr.conversion.interfaces import check_interface, interface_modules
-from shadowzarr.conversion.plan import plan_recordings
+from shadowzarr.conversion.plan import plan_recordings, store_path
 from shadowzarr.conversion.request import ConversionRequest, ConversionRules, Interface, Recording
 from shadowzarr.conversion.sources import check_sources, named_paths, recording_asset
-from shadowzarr.errors import SourceNotFoundError, UsageError
+from shadowzarr.conversion.stages import ConversionBench, _check_unchanged
+from shadowzarr.errors import SourceChangedError, SourceNotFoundError, UsageError
 
 
 @pytest.fixture
@@ -120,3 +121,35 @@ def test_where_files_are_hosted():
     with pytest.raises(UsageError, match=r"/database/x is in no folder of url_for, which has /data,"):
         url_for("/database/x")
     assert Path("/data/raw/x.bin").is_relative_to("/data")  # the longer one counts
+
+
+def test_an_ordinary_file_has_a_name_that_a_disk_takes(tmp_path):
+    rules = ConversionRules(store="nwb-zarr", stores=tmp_path)
+    places = [store_path(rules, Recording(f"sub-1/{name}", {})) for name in ("a", "x" * 260, "x" * 261)]
+    assert places[0] == tmp_path / "sub-1" / "a.nwb.zarr"
+    assert len(set(places)) == 3
+    for place in places:
+        assert not place.exists()  # which a name that is too long could not be asked
+        assert place.name.endswith(".zarr")
+
+
+def test_no_recording_takes_the_place_of_another(tmp_path):
+    run = IndexRequest(ArchiveAddress(""), dandisets=(), output=tmp_path / "out")
+    with pytest.raises(UsageError, match="one recording of the name 'a'"):
+        ConversionRequest(run, "lab", (Recording("a", {}), Recording("A", {})))
+    with pytest.raises(UsageError, match=r"without \.nwb"):
+        Recording("a.nwb.zarr/b", {})
+
+
+@pytest.mark.parametrize("changed", ["one.tif", "metadata.yaml"])
+def test_what_changes_while_it_is_converted_is_not_published(recording, tmp_path, changed):
+    request = ConversionRequest(
+        IndexRequest(ArchiveAddress(""), dandisets=(), output=tmp_path / "out"), "lab", (recording,)
+    )
+    log = RunLog()
+    plan_recordings(request, log)
+    bench = ConversionBench(None, request.rules, {recording.path: recording})
+    _check_unchanged(bench, log.plan.work[0])
+    (tmp_path / changed).write_text("Subject: {}")
+    with pytest.raises(SourceChangedError, match="changed while it was converted"):
+        _check_unchanged(bench, log.plan.work[0])

@@ -42,7 +42,7 @@ def test_a_run_publishes_what_is_right_and_names_what_failed(
     assert main(["plan", str(config)]) == 0
     planned = capsys.readouterr().out
     assert "sub-1/good.nwb" in planned
-    assert "2 assets would be converted into" in planned
+    assert "2 recordings would be converted into" in planned
     assert not (tmp_path / "out").exists()
     assert main(["run", str(config), "--json-lines"]) == 1
     events = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
@@ -51,7 +51,10 @@ def test_a_run_publishes_what_is_right_and_names_what_failed(
     assert ended["sub-1/gone.nwb"]["error"]["stage"] == "headers"
     assert "gone.tif is not there" in ended["sub-1/gone.nwb"]["error"]["message"]
     assert events[-1]["exit_code"] == 1
-    assert "converted and verified" in (tmp_path / "out" / "report.html").read_text()
+    report = (tmp_path / "out" / "report.html").read_text()
+    assert "1 of 2 recordings failed; the other one was converted and verified." in report
+    code = re.compile(r'<(style|script)>.*?</\1>|(id|labelledby)="assets"', re.DOTALL)
+    assert "asset" not in code.sub("", report)
     assert len(list((tmp_path / "out").rglob("*.nwb.shadowzarr"))) == 1
     with monkeypatch.context() as patch:  # what is done is not done again, and starts no Prefect
         patch.setattr("flows.under_prefect.under_prefect", None)
@@ -72,6 +75,7 @@ def test_what_cannot_be_asked_for_is_refused_with_its_place(config, tmp_path, ca
         ("recordings.1.name=SUB-1/Good", "one recording of the name"),
         ("recordings.0.name=../out", "expected a path for the output: it has an empty part, . or .."),
         ("recordings.0.name=a.nwb", "without .nwb"),
+        ("recordings.0.name=a.nwb.ZARR/b", "without .nwb and .nwb.zarr"),
         ("recordings=[]", "at least one entry"),
         (f"materialize={{form: nwb-zarr, folder: {tmp_path}/out/stores}}", "outside of output"),
         ("materialize={form: hdf5, folder: x}", "expected 'nwb-zarr' or 'nwb-hdf5'"),
@@ -95,3 +99,9 @@ def test_what_cannot_be_asked_for_is_refused_with_its_place(config, tmp_path, ca
         assert "hidden" not in str(refused.value)
     assert main(["run", str(config), "--set", "output=/proc/nowhere"]) == 1
     assert "cannot write to the output" in capsys.readouterr().err
+
+
+def test_names_that_are_one_on_some_disks_are_refused(config):
+    config.write_text(config.read_text().replace("sub-1/good", "e\u0301").replace("sub-1/gone", "\u00c9"))
+    with pytest.raises(ConfigError, match="one recording of the name 'e\u0301'; give each"):
+        load_config(config)
