@@ -2,6 +2,7 @@
 
 import { openArray, readArray, ShadowzarrError, type ReferenceStore, type Values } from "../src/index.js";
 import { problemText } from "../viewer/problems.js";
+import { withFewestDigits } from "../viewer/units.js";
 import { h, fill } from "./dom.js";
 import { bytes, count } from "./format.js";
 import { elementText } from "./valueText.js";
@@ -79,8 +80,9 @@ function partText(corner: readonly number[]): string {
 
 /** Rows along the axis before the last, or one value a line. */
 function table({ data, shape }: Values): HTMLElement {
+  const shown = withFewestDigits(data);
   const at = (i: number) => {
-    const source = data as unknown as { get?: (i: number) => unknown; [i: number]: unknown };
+    const source = shown as unknown as { get?: (i: number) => unknown; [i: number]: unknown };
     return typeof source.get === "function" ? source.get(i) : source[i]; // zarrita's lists of truth values
   };
   const all = shape.reduce((product, extent) => product * extent, 1);

@@ -69,6 +69,14 @@ export class TransientReadError extends ReadError {
 }
 
 /**
+ * Nothing came of a page's request to another server, which a browser shows alike when there is no connection and
+ * when the server does not let the page read.
+ */
+export class NoAnswerError extends ReadError {
+  override transient = true;
+}
+
+/**
  * The same error, saying first what could not be read, once; one of another tree becomes a `ReadError`.
  *
  * A copy, because several who read together get the same error.

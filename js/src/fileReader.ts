@@ -14,7 +14,7 @@ import {
   type FileRange,
   type Source,
 } from "./answers.js";
-import { AccessDeniedError, ReadError, ShadowzarrError, TransientReadError } from "./errors.js";
+import { AccessDeniedError, NoAnswerError, ReadError, ShadowzarrError, TransientReadError } from "./errors.js";
 import { withoutQuery } from "./places.js";
 import { Preflights, type Asking } from "./preflights.js";
 import { DEFAULT_RETRIES, Retries, type RetryPolicy } from "./retries.js";
@@ -45,6 +45,8 @@ export class FileReader {
   readonly #addresses = new Map<string, Address>();
   readonly #preflights = new Preflights();
   readonly #gate: Gate;
+  /** Origins that let this page read, of which a request that fails tells that the connection broke. */
+  readonly #answering = new Set<string>();
 
   constructor(options: ReaderOptions = {}) {
     // Browsers want it called on its own, not as a method of ours.
@@ -134,10 +136,14 @@ export class FileReader {
     if (range !== undefined) headers["Range"] = `bytes=${range.offset}-${range.offset + range.length - 1}`;
     if (ifMatch !== undefined) headers["If-Match"] = ifMatch;
     const watch = new Watch(signal);
+    let isAnswered = isOwn(address) || this.#answering.has(new URL(address).origin);
     try {
       const response = await this.#fetch(address, { headers, signal: watch.signal });
       came();
+      isAnswered = true;
+      this.#answering.add(new URL(address).origin);
       if (response.redirected && response.url) {
+        this.#answering.add(new URL(response.url).origin);
         this.#addresses.set(url, { url: response.url, until: Date.now() + KEPT_ADDRESS });
       }
       const total = totalOf(response);
@@ -154,6 +160,10 @@ export class FileReader {
     } catch (error) {
       signal?.throwIfAborted();
       if (error instanceof ShadowzarrError) throw error;
+      if (!isAnswered && !watch.isStalled) {
+        const both = "the server cannot be reached, or does not let this page read it (Access-Control-Allow-Origin)";
+        throw new NoAnswerError(`${withoutQuery(url)}: ${both}`, { cause: error });
+      }
       const what = watch.isStalled ? `no byte came for ${STALLED_AFTER / 1000} seconds` : messageOf(error);
       throw new TransientReadError(`${withoutQuery(url)} cannot be reached: ${what}`, { cause: error });
     } finally {
@@ -170,8 +180,7 @@ export class FileReader {
     for (;;) {
       const address = this.#address(url);
       const { origin } = new URL(address);
-      const isOwn = globalThis.location === undefined || globalThis.location.origin === origin;
-      if (!isStrong(source?.etag) || isOwn) return { address, takes: isStrong(source?.etag) };
+      if (!isStrong(source?.etag) || isOwn(address)) return { address, takes: isStrong(source?.etag) };
       const takes = await this.#preflights.of(origin, signal);
       // The request that found it out may have been led elsewhere, where to go is then known.
       if (typeof takes === "object" || this.#address(url) === address) return { address, takes };
@@ -225,8 +234,13 @@ function joined(parts: Uint8Array[], nbytes: number): Uint8Array {
   return whole;
 }
 
+/** Whether no other server's leave is needed to read there: outside of a page, and from the page's own server. */
+function isOwn(address: string): boolean {
+  return globalThis.location === undefined || globalThis.location.origin === new URL(address).origin;
+}
+
 function isConnectionError(error: unknown): boolean {
-  return error instanceof TransientReadError && error.status === undefined;
+  return error instanceof NoAnswerError || (error instanceof TransientReadError && error.status === undefined);
 }
 
 function messageOf(error: unknown): string {

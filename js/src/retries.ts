@@ -1,6 +1,6 @@
 // How often and how long a request is tried: pure policy, and waiting that can be aborted.
 
-import { ShadowzarrError, TransientReadError } from "./errors.js";
+import { NoAnswerError, ShadowzarrError, TransientReadError } from "./errors.js";
 
 /** How often a request is tried, in seconds. */
 export interface RetryPolicy {
@@ -16,6 +16,8 @@ export interface RetryPolicy {
 
 export const DEFAULT_RETRIES: RetryPolicy = { attempts: 6, firstPause: 0.25, factor: 2, longestPause: 10, total: 120 };
 
+const UNANSWERED_TRIES = 2; // a refusal, which may look so, would be the same each time
+
 /** The tries of one request. */
 export class Retries {
   #failures = 0;
@@ -29,7 +31,9 @@ export class Retries {
    * @throws The error itself, when it is a lasting one or the tries are used up.
    */
   async afterFailure(error: unknown, signal?: AbortSignal): Promise<void> {
-    const { attempts, firstPause, factor, longestPause, total } = this.policy;
+    const { firstPause, factor, longestPause, total } = this.policy;
+    const isUnanswered = error instanceof NoAnswerError;
+    const attempts = isUnanswered ? Math.min(this.policy.attempts, UNANSWERED_TRIES) : this.policy.attempts;
     this.#failures++;
     if (!(error instanceof ShadowzarrError) || !error.transient || this.#failures >= attempts) throw error;
     const usual = Math.min(longestPause, firstPause * factor ** (this.#failures - 1)) * (0.5 + Math.random() / 2);

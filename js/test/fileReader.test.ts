@@ -4,6 +4,7 @@ import { after, before, beforeEach, test } from "node:test";
 import {
   AccessDeniedError,
   ReadError,
+  ReferenceStore,
   ShortReadError,
   SourceChangedError,
   SourceNotFoundError,
@@ -240,6 +241,37 @@ test("in a page, one request finds out for all whether a preflight passes", asyn
     };
     assert.deepEqual(await asked(cutting), { with: 13, without: 0 });
   });
+});
+
+test("in a page, no answer of another server is told as what it may be, after one more try", async () => {
+  let asked = 0;
+  const failing = (times: number): typeof fetch => {
+    asked = 0;
+    return (input, init) => {
+      if (asked++ < times) return Promise.reject(new TypeError("Failed to fetch"));
+      return pageFetch(true, true)(input, init);
+    };
+  };
+  const message = `${root}/file: the server cannot be reached, or does not let this page read it (Access-Control-Allow-Origin)`;
+  await inPage(async () => {
+    await assert.rejects(read(0, 4, undefined, reader({ fetch: failing(9) })), { name: "ReadError", message });
+    assert.equal(asked, 2);
+    const opening = ReferenceStore.fromUrl(`${root}/file?secret=1`, { fetch: failing(9), retries: RETRIES });
+    await assert.rejects(opening, { message: message.replace("file", "file/refs.json") });
+    assert.equal(asked, 2);
+    assert.equal((await read(0, 4, undefined, reader({ fetch: failing(1) }))).length, 4);
+
+    // Who let the page read before does so still: the connection broke, and that passes.
+    let isDown = false;
+    const known = reader({ fetch: (input, init) => (isDown ? broken(input, init) : pageFetch(true, true)(input, init)) });
+    await read(0, 4, undefined, known);
+    isDown = true;
+    const broken = failing(4);
+    assert.equal((await read(4, 4, undefined, known)).length, 4);
+    assert.equal(asked, 5);
+  });
+  await assert.rejects(read(0, 4, undefined, reader({ fetch: failing(9) })), TransientReadError);
+  assert.equal(asked, 6);
 });
 
 test("in a page, reads that waited go to where the first was led", async () => {

@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { after, before, beforeEach, test } from "node:test";
 
+import { NoAnswerError } from "../src/errors.js";
 import { UnsupportedError } from "../src/index.js";
 import { ArrayReader } from "../viewer/chunkedArray.js";
 import { openStack, readFrame, timeOf } from "../viewer/imageData.js";
@@ -52,7 +53,8 @@ test("a window of a series is read from its chunks alone, and again from none", 
   const window = { ...ALL, from: 4.5, to: 5.5, channels: [0, 1] };
   const traces = await readTraces(series, window);
   assert.equal(server.requests.length, 3);
-  assert.deepEqual([traces.isRaw, traces.rows], [true, [249, 351]]);
+  assert.deepEqual([traces.isRaw, traces.rows, traces.beside], [true, [249, 351], [1, 1]]);
+  assert.ok(traces.x[0]! < window.from && traces.x.at(-1)! >= window.to);
   assert.deepEqual(
     traces.lines[1],
     Array.from({ length: 102 }, (_, i) => DATA[4 * (249 + i) + 1]! * 0.5 + 1),
@@ -107,6 +109,7 @@ test("what is larger than the budget is sampled, and said to be", async () => {
     ],
   );
   const whole = await readTraces(series, { ...window, budget: 10 * 400 });
+  assert.deepEqual(whole.beside, [0, 0]);
   assert.deepEqual([whole.stretches, whole.isRaw, whole.x.length, whole.unread], [[10, 10], false, 100, []]);
 });
 
@@ -418,6 +421,8 @@ test("problems are told with what to do", async () => {
   assert.match(problemText(error), /UnsupportedError: .*other_codec.*no decoder.* Read it in Python/);
   const away = new ArrayReader(recording().open("http://127.0.0.1:9"));
   const unreachable: unknown = await (await away.open("s/data")).chunk([0, 0]).catch((error: unknown) => error);
-  assert.match(problemText(unreachable), /CORS/);
+  assert.match(problemText(unreachable), /cannot be reached: .* Try again in a while\.$/);
+  const both = "http://a/f: the server cannot be reached, or does not let this page read it";
+  assert.match(problemText(new NoAnswerError(both)), /^Cannot be shown\. ReadError: http:.* If there .*CORS/);
   assert.match(problemText(new Error("it broke")), /^Cannot be shown. it broke.$/);
 });

@@ -12,7 +12,7 @@ import { elementAt, pixelsOf, rangeOf, screenSize, stackAxes, type Frame } from 
 import { firstAtLeast, nextAfter, UnsortedError } from "../viewer/search.js";
 import { overlaid, stacked } from "../viewer/stacking.js";
 import { regularAxis } from "../viewer/timeAxis.js";
-import { bytesText, countText, displayUnit, scaled, shortNumber } from "../viewer/units.js";
+import { bytesText, countText, displayUnit, scaled, shortNumber, withFewestDigits } from "../viewer/units.js";
 import { byKey, panned, startingAt, within, zoomed } from "../viewer/window.js";
 
 test("chunks of a box are those that it touches", () => {
@@ -234,6 +234,7 @@ test("numbers and units are written for reading", () => {
   assert.equal(countText(1, "sample"), "1 sample");
   assert.equal(countText(0, "sample"), "0 samples");
   assert.equal(bytesText(999), "999 bytes");
+  assert.equal(bytesText(1_250), "1.3 kB");
   assert.equal(bytesText(1_250_000), "1.3 MB");
   const scaling = { conversion: 2, offset: 1, channels: Float64Array.of(1, 10), unit: "" };
   assert.equal(scaled(3, 1, scaling), 61);
@@ -277,6 +278,20 @@ test("a place is written as finely as its window", () => {
   assert.equal(placeText(12345.0000333333, 0.01), "12345.00003333");
   assert.equal(placeText(0.1 + 0.2, 1), "0.3");
   assert.equal(placeText(3, 0), "3");
+});
+
+test("numbers of 32 bits have the digits that give them back, and no more", () => {
+  const values = Float32Array.of(536.6005859375, 1e20, 0.1, -1 / 3, 16777217, 1e-45, 3.4028235e38, NaN, -Infinity, 0);
+  const shown = withFewestDigits(values);
+  assert.deepEqual(Array.from(shown, String).slice(0, 4), ["536.6006", "100000000000000000000", "0.1", "-0.33333334"]);
+  assert.deepEqual(Float32Array.from(shown as Float64Array), values);
+  for (const bits of Array.from({ length: 2000 }, (_, i) => (i * 2147483 + 12345) >>> 0)) {
+    const [value] = new Float32Array(Uint32Array.of(bits).buffer);
+    const [number] = Array.from(withFewestDigits(Float32Array.of(value!))) as [number];
+    assert.ok(Object.is(Math.fround(number), value!) && String(number).length <= String(value).length, String(value));
+  }
+  const others = [Float64Array.of(536.6005859375), ["a"], BigInt64Array.of(1n)];
+  for (const other of others) assert.equal(withFewestDigits(other as ArrayLike<unknown>), other);
 });
 
 test("cells are text", () => {

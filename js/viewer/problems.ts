@@ -11,6 +11,7 @@ import {
   TransientReadError,
   UnsupportedError,
 } from "../src/index.js";
+import { NoAnswerError } from "../src/errors.js";
 
 type Kind = abstract new (...parameters: never[]) => Error;
 
@@ -27,22 +28,18 @@ const REMEDIES: [Kind, string][] = [
   [ShortReadError, "The file is shorter than when it was indexed, or the connection broke off. Try again."],
   [DamagedSourceError, "The bytes that came are not those of the dataset. Try again; if it lasts, verify the file."],
   [InvalidReferencesError, "The references have to be made again."],
+  [
+    NoAnswerError,
+    "If there is a network, the file's server has to allow it (CORS: send Access-Control-Allow-Origin, and expose " +
+      "Content-Range).",
+  ],
+  [TransientReadError, "Try again in a while."],
 ];
-
-/** Whether nothing at all came back, which is how a browser shows that a server allows no reading from other pages. */
-function isUnreachable(error: unknown): boolean {
-  return error instanceof TransientReadError && error.status === undefined;
-}
 
 /** An error as a sentence for the reader, and what can be done. */
 export function problemText(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
-  const remedy = isUnreachable(error)
-    ? "Either the network is down, or the file's server does not allow reading from this page (CORS: it has to send " +
-      "Access-Control-Allow-Origin and expose Content-Range)."
-    : error instanceof TransientReadError
-      ? "Try again in a while."
-      : REMEDIES.find(([kind]) => error instanceof kind)?.[1];
+  const remedy = REMEDIES.find(([kind]) => error instanceof kind)?.[1];
   const name = error instanceof ShadowzarrError ? `${error.name}: ` : "";
   return `Cannot be shown. ${name}${message}${/[.!?]$/.test(message) ? "" : "."}${remedy === undefined ? "" : ` ${remedy}`}`;
 }

@@ -4,7 +4,7 @@ import { list, LISTED, oneOf, plain, reference, region, rowOf, type Format } fro
 import type { ArrayReader, ChunkedArray } from "./chunkedArray.js";
 import { readRanges } from "./ragged.js";
 import { childOf, referenceAttribute, resolvePath, shapeOf, textAttribute } from "./tree.js";
-import { bytesText } from "./units.js";
+import { bytesText, withFewestDigits } from "./units.js";
 
 /** A column. */
 export interface Column {
@@ -102,7 +102,7 @@ async function items(
   const shown = inner.map((extent, axis) =>
     axis === inner.length - 1 ? Math.min(extent, LISTED) : Math.min(extent, 1),
   );
-  const values = await array.box({ start: [first, ...inner.map(() => 0)], stop: [last, ...shown] }, signal);
+  const values = withFewestDigits(await array.box({ start: [first, ...inner.map(() => 0)], stop: [last, ...shown] }, signal));
   if (inner.length === 0) return Array.from(values, format);
   const size = shown.reduce((a, b) => a * b, 1);
   const count = inner.reduce((a, b) => a * b, 1);

@@ -36,6 +36,8 @@ export interface Traces extends Points {
   isRaw: boolean;
   /** Rows in the window, from the first up to but not with the last. */
   rows: [number, number];
+  /** Points before the window and after it, to which lines go on. */
+  beside: [number, number];
   /** Rows that were read; fewer than those in the window when it is sampled. */
   rowsRead: number;
   /** Stretches that were read, and those in the window. */
@@ -130,7 +132,8 @@ interface ChannelPlace {
  */
 export async function readTraces(series: Series, window: TraceWindow, signal?: AbortSignal): Promise<Traces> {
   const { data, axis } = series;
-  const [start, stop] = await rowsOf(axis, window, signal);
+  const inside = await axis.rows(window.from, window.to, signal);
+  const [start, stop] = withNeighbours(axis, inside);
   const places = window.channels.map((channel, line) => placeOf(series, channel, line));
   const chunks = new Set(places.map(({ rest }) => rest.join(","))).size;
   const all = stretchesOf(start, stop, data.chunkShape[0]!);
@@ -148,6 +151,7 @@ export async function readTraces(series: Series, window: TraceWindow, signal?: A
     window,
     isRaw,
     rows: [start, stop],
+    beside: isRaw ? [inside[0] - start, stop - inside[1]] : [0, 0],
     rowsRead,
     stretches: [chosen.length, all.length],
     unread: unreadBetween(parts, all.length, window.to),
@@ -161,8 +165,7 @@ export function leastBytes(series: Series, channels: readonly number[]): number 
 }
 
 /** Rows of a window; of a few samples also one on each side, so that lines go on to its edges. */
-async function rowsOf(axis: TimeAxis, { from, to }: TraceWindow, signal?: AbortSignal): Promise<[number, number]> {
-  const [start, stop] = await axis.rows(from, to, signal);
+function withNeighbours(axis: TimeAxis, [start, stop]: [number, number]): [number, number] {
   if (stop - start > FEW_SAMPLES) return [start, stop]; // where it would not be seen, and might take chunks more
   return [Math.max(0, start - 1), Math.min(axis.length, stop + 1)];
 }

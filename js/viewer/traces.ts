@@ -249,10 +249,12 @@ class TracesView {
       `Time (${this.series.axis.unit})`,
       ...traces.window.channels.map((channel) => `Channel ${this.#nameOf(channel)}`),
     ];
+    const [before, after] = traces.beside;
+    const count = traces.x.length - before - after;
     const rows = traces.x
-      .slice(0, TABLE_ROWS)
-      .map((x, i) => [this.#placeText(x), ...traces.lines.map((line) => this.#valueText(line[i]!))]);
-    const caption = `The first ${rows.length} of ${traces.x.length} points that are drawn`;
+      .slice(before, before + Math.min(TABLE_ROWS, count))
+      .map((x, i) => [this.#placeText(x), ...traces.lines.map((line) => this.#valueText(line[before + i]!))]);
+    const caption = `The first ${rows.length} of ${count} points that are drawn`;
     this.#values.replaceChildren(table(caption, heads, rows));
   }
 }

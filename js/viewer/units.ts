@@ -108,6 +108,22 @@ export function shortNumber(value: number, digits = 6): string {
   return Math.abs(rounded) < 1e-4 ? rounded.toExponential() : String(rounded);
 }
 
+/**
+ * Numbers with the digits that they are meant by: those of 32 bits in the fewest that give them back, which are fewer
+ * than the number of 64 bits that it is for a page takes.
+ */
+export function withFewestDigits(data: ArrayLike<unknown>): ArrayLike<unknown> {
+  return data instanceof Float32Array ? Float64Array.from(data, fewestDigits) : data;
+}
+
+function fewestDigits(value: number): number {
+  for (let digits = 1; digits < 9; digits++) {
+    const rounded = Number(value.toPrecision(digits));
+    if (Math.fround(rounded) === value) return rounded;
+  }
+  return Number(value.toPrecision(9));
+}
+
 /** How many there are of something. */
 export function countText(count: number, what: string): string {
   return `${count} ${what}${count === 1 ? "" : "s"}`;
@@ -116,5 +132,5 @@ export function countText(count: number, what: string): string {
 /** A number of bytes. */
 export function bytesText(nbytes: number): string {
   if (nbytes < 1000) return `${nbytes} bytes`;
-  return nbytes < 1e6 ? `${(nbytes / 1e3).toFixed(1)} KB` : `${(nbytes / 1e6).toFixed(1)} MB`;
+  return nbytes < 1e6 ? `${(nbytes / 1e3).toFixed(1)} kB` : `${(nbytes / 1e6).toFixed(1)} MB`;
 }
