@@ -301,7 +301,12 @@ def site(output: str) -> int:
 
 
 @catalog.command(help_epilogue=_epilogue("catalog serve"))
-def serve(output: str, *, port: int = 8700) -> int:
+def serve(
+    output: str,
+    *,
+    port: int = 8700,
+    allow_origin: Annotated[tuple[str, ...], Parameter(negative="")] = (),
+) -> int:
     """Hand out an output, and the page in it, to browsers on this machine.
 
     Parameters
@@ -310,8 +315,11 @@ def serve(output: str, *, port: int = 8700) -> int:
         The output folder.
     port
         Of 127.0.0.1; 0 for a free one.
+    allow_origin
+        Let pages of this origin read too, such as http://localhost:3000; may be repeated, * for any. The
+        output needs no page then, and may be any folder.
     """
-    return site_commands.serve(output, port=port)
+    return site_commands.serve(output, port=port, origins=allow_origin)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from shadowzarr._optional import require_installed
@@ -23,10 +25,10 @@ def write(output: str) -> int:
         return EXIT_FAILURE
 
 
-def serve(output: str, *, port: int) -> int:
+def serve(output: str, *, port: int, origins: Sequence[str] = ()) -> int:
     """Hand out the files of an output to browsers on this machine, until Ctrl-C."""
     try:
-        return _serve(output, port)
+        return _serve(output, port, origins)
     except ShadowzarrError as error:
         print(error, file=sys.stderr)
         return EXIT_FAILURE
@@ -53,20 +55,21 @@ def _write(output: str) -> int:
     return EXIT_ALL_WELL
 
 
-def _serve(output: str, port: int) -> int:
+def _serve(output: str, port: int, origins: Sequence[str]) -> int:
     from shadowzarr.catalog.site.write_site import INDEX
     from shadowzarr.testing.page_server import PageServer
 
     if output.startswith("s3://"):
         raise UsageError(f"{output} is in a bucket, which hands out its files itself; open its {INDEX} there")
     layout = layout_at(Path(output).absolute())
-    if not layout.store.exists(INDEX):
+    _check_origins(origins)
+    if not layout.store.exists(INDEX) and not (origins and layout.store.is_there()):
         raise UsageError(
             f"{layout.title} has no page yet; python -m flows catalog site {output} writes it"
             if layout.store.is_there()
             else f"the output {layout.title} does not exist"
         )
-    server = PageServer(Path(layout.folder), port=port)
+    server = PageServer(Path(layout.folder), port=port, origins=origins)
     try:
         server.start()
     except OSError as error:
@@ -79,3 +82,13 @@ def _serve(output: str, port: int) -> int:
     finally:
         server.close()
     return EXIT_ALL_WELL
+
+
+def _check_origins(origins: Sequence[str]) -> None:
+    """Refuse what no browser sends, so that pages would be refused without a word."""
+    for origin in origins:
+        if origin != "*" and re.fullmatch(r"https?://[^/?#@A-Z]+", origin) is None:
+            raise UsageError(
+                f"--allow-origin {origin!r} is no origin; expected one such as http://localhost:3000, "
+                "in lower case and without a path, or *"
+            )

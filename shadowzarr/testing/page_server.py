@@ -5,13 +5,16 @@ It listens on the loopback interface and is for whoever sits at this machine.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from ..access.content_types import content_type
+from .cross_origin import CrossOrigin
 from .http_messages import Request
 from .range_server import RangeServer
 
 INDEX = "index.html"
+_EXPOSED = ("Content-Range", "Content-Length", "ETag")
 
 
 class PageServer(RangeServer):
@@ -26,11 +29,14 @@ class PageServer(RangeServer):
         What is served.
     port : int
         Of 127.0.0.1; 0 for a free one.
+    origins : sequence of str
+        Whose pages may read the files too, such as ``http://localhost:3000``; ``*`` for any. None by default.
     """
 
-    def __init__(self, folder: Path, *, port: int = 0) -> None:
+    def __init__(self, folder: Path, *, port: int = 0, origins: Sequence[str] = ()) -> None:
+        allowed = CrossOrigin(origins=tuple(origins), exposed=_EXPOSED) if origins else None
         super().__init__(
-            folder, port=port, etag=_state, cross_origin=None, find=self._find, content_type=_type
+            folder, port=port, etag=_state, cross_origin=allowed, find=self._find, content_type=_type
         )
 
     def wait(self) -> None:

@@ -46,6 +46,8 @@ def test_what_stands_in_the_way_is_one_line(output, built, tmp_path, monkeypatch
         (["serve", str(tmp_path / "no")], "does not exist"),
         (["serve", str(tmp_path / "bare")], "has no page yet; python -m flows catalog site"),
         (["serve", "s3://bucket/out"], "hands out its files itself"),
+        (["serve", str(tmp_path / "no"), "--allow-origin", "*"], "does not exist"),
+        (["serve", str(tmp_path / "bare"), "--allow-origin", "http://me/page"], "is no origin; expected"),
     ):
         assert main(["catalog", *arguments]) == 1
         (line,) = capsys.readouterr().err.splitlines()
@@ -81,6 +83,21 @@ def test_an_output_is_handed_out_until_ctrl_c(output, built):
         served.send_signal(signal.SIGINT)
         assert served.wait(30) == 0
         assert served.stderr.read() == ""
+
+
+def test_pages_of_ones_own_may_read_any_folder(tmp_path):
+    (tmp_path / "refs.json").write_text("{}")
+    command = [sys.executable, "-m", "flows", "catalog", "serve", str(tmp_path), "--port", "0"]
+    command += ["--allow-origin", "http://localhost:3000", "--allow-origin", "http://localhost:5173"]
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as served:
+        try:
+            url = re.match(r"http://127\.0\.0\.1:\d+/", served.stdout.readline())[0]
+            for origin in ("http://localhost:3000", "http://localhost:5173"):
+                request = urllib.request.Request(f"{url}refs.json", headers={"Origin": origin})
+                with urllib.request.urlopen(request) as answer:
+                    assert answer.headers["Access-Control-Allow-Origin"] == origin
+        finally:
+            served.send_signal(signal.SIGINT)
 
 
 def finished(config_path, *changes):

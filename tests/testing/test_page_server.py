@@ -18,11 +18,11 @@ def server(tmp_path):
         yield server
 
 
-def ask(server, path, **headers):
+def ask(server, path, method="GET", **headers):
     connection = http.client.HTTPConnection("127.0.0.1", server.port)
     try:
         connection.request(
-            "GET", path, headers={name.replace("_", "-"): text for name, text in headers.items()}
+            method, path, headers={name.replace("_", "-"): text for name, text in headers.items()}
         )
         answer = connection.getresponse()
         return answer.status, answer.headers, answer.read().decode()
@@ -68,6 +68,27 @@ def test_ranges_and_conditions_are_answered(server):
 )
 def test_nothing_else_is(server, path):
     assert ask(server, path)[0] == 404
+
+
+def test_pages_of_others_read_nothing_unless_they_are_named(tmp_path):
+    (tmp_path / "d.json").write_text("{}")
+    mine, other = "http://localhost:3000", "http://evil.test"
+    for origins, told in (((), {mine: None}), ((mine,), {mine: mine, other: None}), (("*",), {other: "*"})):
+        with PageServer(tmp_path, origins=origins) as server:
+            for origin, allowed in told.items():
+                status, headers, _ = ask(server, "/d.json", Origin=origin, Range="bytes=0-0")
+                assert (status, headers["Access-Control-Allow-Origin"]) == (206, allowed)
+                exposed = {"Content-Range", "Content-Length", "ETag"} if allowed else set()
+                assert (
+                    set(filter(None, (headers["Access-Control-Expose-Headers"] or "").split(", "))) == exposed
+                )
+                asked = {
+                    "Access-Control-Request-Method": "GET",
+                    "Access-Control-Request-Headers": "if-match,range",
+                }
+                status, headers, _ = ask(server, "/d.json", method="OPTIONS", Origin=origin, **asked)
+                assert status == (200 if allowed else 403)
+                assert headers["Access-Control-Allow-Headers"] == ("if-match, range" if allowed else None)
 
 
 def test_a_name_that_is_not_of_this_machine_is_refused(server):
