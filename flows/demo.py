@@ -200,8 +200,11 @@ def _show_nwb(server: ArchiveServer, output: Path, record: IndexRecord) -> None:
         nwbfile = io.read()
         say(f"   NWBZarrIO: {nwbfile.session_description}")
         spikes = nwbfile.units[0, "spike_times"][:3]
-        say(f"         {len(nwbfile.units)} units; the first one's spikes: {spikes.round(4).tolist()} s")
-        say(f"         {len(nwbfile.trials)} trials, {len(nwbfile.electrodes)} electrodes")
+        units = format_count(len(nwbfile.units), "unit")
+        trials = format_count(len(nwbfile.trials), "trial")
+        electrodes = format_count(len(nwbfile.electrodes), "electrode")
+        say(f"         {units}; the first one's spikes: {spikes.round(4).tolist()} s")
+        say(f"         {trials}, {electrodes}")
     say(f"         {_cost(server, record)}")
 
 

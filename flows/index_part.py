@@ -15,6 +15,7 @@ from prefect.client.schemas.objects import State
 from prefect.states import Completed
 
 from shadowzarr.catalog.index_run import RunLog, output_session
+from shadowzarr.formatting import format_count
 
 from .begun_run import BegunRun
 from .index_config import IndexDandisetsConfig
@@ -49,4 +50,4 @@ def index_part(config: IndexDandisetsConfig) -> State[Any]:
                 log.records.append(record)
                 progress.ended(record)
     failed = sum(record.outcome == "failed" for record in log.records)
-    return Completed(message=f"{failed} of {len(log.records)} assets failed")
+    return Completed(message=f"{failed:,} of {format_count(len(log.records), 'asset')} failed")

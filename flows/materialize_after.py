@@ -70,7 +70,7 @@ class StoresReport:
             yield f"Zarr store {record_line(record)}"
         if len(failures) > SHOWN:
             more = len(failures) - SHOWN
-            yield f"{more:,} Zarr stores more failed; {SUMMARY_NAME} in {self.place} names all"
+            yield f"{format_count(more, 'more Zarr store')} failed; {SUMMARY_NAME} in {self.place} names all"
         if passed_over := self.summary.plan.passed_over:
             first = passed_over[0]
             name = EMBARGOED_NAME if first.private else first.place

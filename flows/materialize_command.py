@@ -10,7 +10,7 @@ from shadowzarr.catalog.materialize_record import MaterializeSummary
 
 from .materialize_config import MaterializeAssetsConfig
 from .run_flow import FlowCommand, run_flow
-from .warning_lines import print_warnings
+from .warning_lines import warn
 
 if TYPE_CHECKING:
     from .json_lines import JsonLines
@@ -27,7 +27,7 @@ def show_plan(config: MaterializeAssetsConfig, lines: JsonLines | None = None) -
     if lines is not None:
         lines.plan_of(materialized_things(plan), warnings=config.warnings, unchanged=plan.unchanged)
         return 0
-    print_warnings(console, config.warnings)
+    warn(*config.warnings)
     print_materialize_plan(console, plan, destination=config.target.title)
     return 0
 

@@ -10,7 +10,7 @@ from shadowzarr.catalog.estimate import cost_by_size
 from shadowzarr.catalog.jobs import IndexNews
 from shadowzarr.catalog.plan import AssetWork
 from shadowzarr.catalog.records import IndexRecord
-from shadowzarr.formatting import format_bytes, format_seconds
+from shadowzarr.formatting import format_bytes, format_count, format_seconds
 
 
 @dataclass
@@ -103,7 +103,7 @@ class Tally:
 
     def text(self) -> str:
         """Say how much that is, as far as it is known, how fast, what is left, and what failed."""
-        parts = [f"{self.chunks_so_far:,} chunks"] if self.chunks_so_far else []
+        parts = [format_count(self.chunks_so_far, "chunk")] if self.chunks_so_far else []
         parts += [format_bytes(self.bytes_so_far)] if self.total_bytes else []
         parts.append(f"{self.assets / self.seconds:.1f} {self.plural}/s")
         if self.requests_so_far:

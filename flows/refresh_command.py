@@ -9,7 +9,7 @@ from shadowzarr._optional import require_installed
 
 from .refresh_config import RefreshIcechunkConfig
 from .run_flow import FlowCommand, run_flow
-from .warning_lines import print_warnings
+from .warning_lines import warn
 
 if TYPE_CHECKING:
     from .json_lines import JsonLines
@@ -33,7 +33,7 @@ def plan_refresh(config: RefreshIcechunkConfig, lines: JsonLines | None = None) 
         lines.plan_of(refresh_things(len(reports)), warnings=config.warnings, repositories=told)
         return 1 if RefreshSummary(reports).failures else 0
     console = Console()
-    print_warnings(console, config.warnings)
+    warn(*config.warnings)
     print_refresh_plan(console, reports)
     return 1 if RefreshSummary(reports).failures else 0
 

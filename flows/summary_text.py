@@ -27,7 +27,7 @@ from shadowzarr.catalog.run_summary import (
 from shadowzarr.catalog.run_words import RunWords
 from shadowzarr.formatting import format_bytes, format_count, format_seconds
 
-from .warning_lines import print_warnings
+from .warning_lines import warn
 
 SHOWN_WORK = 20
 LEAST_PRICE = 0.01
@@ -51,7 +51,7 @@ def print_plan(
     warnings: Iterable[str],
     words: RunWords = RunWords(),  # noqa: B008 - it cannot be changed
 ) -> None:
-    """Print what a run would do; ``words`` say it."""
+    """Print what a run would do, and warnings to standard error; ``words`` say it."""
     work, skipped = log.plan.work, log.plan.skipped
     table = Table("source", "version", f"to {words.verb}", "bytes", "passed over")
     for version in log.versions:
@@ -74,7 +74,7 @@ def print_plan(
     if len(work) > SHOWN_WORK:
         console.print(f"  … and {len(work) - SHOWN_WORK:,} more")
     _print_lines(console, [*_passed_lines(skipped), *_kept_lines(log.plan.kept)])
-    print_warnings(console, [*warnings, *log.plan.warnings])
+    warn(*warnings, *log.plan.warnings)
     console.print(
         Text(f"{words.counted(len(work))} would be {words.done} into {output}; nothing was done."),
         soft_wrap=True,
@@ -123,7 +123,7 @@ def print_summary(console: Console, summary: RunSummary, *, report: str, names_f
         left = summary.words.counted(summary.not_started)
         console.print(f"{left} not started, because one had failed (on_error: stop)")
     _print_lines(console, [*_passed_lines(summary.skipped), *_kept_lines(summary.kept)])
-    print_warnings(console, summary.warnings)
+    warn(*summary.warnings)
     _print_lines(console, [f"report: {report}", *exit_lines(summary)])
 
 

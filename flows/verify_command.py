@@ -9,7 +9,7 @@ from shadowzarr.catalog.output_checks import ChecksSummary, PublishedOutput, cho
 
 from .run_flow import FlowCommand, run_flow
 from .verify_config import VerifyOutputsConfig
-from .warning_lines import print_warnings
+from .warning_lines import warn
 
 if TYPE_CHECKING:
     from .json_lines import JsonLines
@@ -27,7 +27,7 @@ def plan_checks(config: VerifyOutputsConfig, lines: JsonLines | None = None) -> 
         lines.plan_of(check_things(len(chosen)), warnings=config.warnings, outputs=len(outputs), seed=seed)
         return 0
     console = Console()
-    print_warnings(console, config.warnings)
+    warn(*config.warnings)
     print_choice(console, chosen, outputs=len(outputs), seed=seed)
     return 0
 

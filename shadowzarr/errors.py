@@ -285,10 +285,10 @@ class ReferencesDifferError(ShadowzarrError, ValueError):
     """How the message ends, which is untrue of references that were published before."""
 
     def __init__(self, summary: Comparison) -> None:
+        count = summary.difference_count
+        places = "1 place" if count == 1 else f"{count} places"
         first = f": {summary.differences[0]}" if summary.differences else ""
-        super().__init__(
-            f"the references differ from the file in {summary.difference_count} places{first}; {self.advice}"
-        )
+        super().__init__(f"the references differ from the file in {places}{first}; {self.advice}")
         self.summary = summary
 
     def __reduce__(self) -> tuple[object, ...]:

@@ -18,6 +18,7 @@ from .access.locations import canonical, is_remote, local_path, without_query
 from .access.source_identity import Source, check_identity
 from .access.sources import describe
 from .errors import InvalidReferencesError, ReadError, SourceNotFoundError, UsageError
+from .formatting import format_count
 from .notebook import SummaryShown
 from .refs.chunk_key import METADATA_NAME
 from .refs.document import Rfs, SourceEntry
@@ -56,10 +57,8 @@ class RelocationReport(SummaryShown):
         """One line for each file, and one for all."""
         lines = [f"{without_query(old)} -> {without_query(new)}" for old, new in self.files.items()]
         done = "changed" if self.written else "would change"
-        number = f"{len(self.files):,} file{'' if len(self.files) == 1 else 's'}"
-        return "\n".join(
-            [*lines, f"{number} ({self._found()}), {done} in {self.places:,} places of the document"]
-        )
+        number, places = format_count(len(self.files), "file"), format_count(self.places, "place")
+        return "\n".join([*lines, f"{number} ({self._found()}), {done} in {places} of the document"])
 
     def _found(self) -> str:
         """What was compared."""

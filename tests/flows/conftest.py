@@ -28,7 +28,7 @@ def prefect_server(tmp_path_factory):
         from prefect.settings import PREFECT_API_URL
         from prefect.testing.utilities import prefect_test_harness
 
-        with prefect_test_harness(server_startup_timeout=120):
+        with prefect_test_harness(server_startup_timeout=300):
             yield PREFECT_API_URL.value()
 
 

@@ -80,7 +80,7 @@ def test_a_plan_warns_of_patterns_that_match_nothing(write_config, capsys):
     changes = ["dandisets.0.include=[sub-1/*, sub_2/*]"]
     assert run_config(str(write_config()), changes=changes, is_plan=True) == 0
     assert "warning: dandiset 000001 (draft): the include pattern 'sub_2/*' matches no asset" in " ".join(
-        capsys.readouterr().out.split()
+        capsys.readouterr().err.split()
     )
 
 
