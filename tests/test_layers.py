@@ -65,7 +65,7 @@ MAY_IMPORT = {
     "export": {"refs", "attributes", "access", "store", "hdf5_types", "formatting", "notebook"},
     "lindi": {"refs", "attributes", "zarr_v2", "access", "builder", "store", "formats"},
     "kerchunk": {"refs", "attributes", "zarr_v2", "access", "builder", "store", "write"},
-    "relocation": {"refs", "access", "store", "write", "notebook"},
+    "relocation": {"refs", "access", "store", "write", "formatting", "notebook"},
     "verify": {
         "notebook",
         "refs",

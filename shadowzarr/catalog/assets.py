@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-AssetKind = Literal["blob", "zarr", "recording"]
+AssetKind = Literal["blob", "zarr", "recording", "other"]
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,8 @@ class CatalogAsset:
         ``dandi:dandi-etag`` without quotes; empty for a Zarr asset. That of a file is made of what
         tells its content from another (`shadowzarr.catalog.file_assets`).
     kind : str
-        ``blob``, ``zarr``, or ``recording`` for one or more local files that NEO reads together.
+        ``blob``, ``zarr``, ``recording`` for one or more local files that NEO reads together, or ``other``
+        for a local file whose name may be of a format that is read, and whose content is not.
     embargoed : bool
         Whether the asset is not public.
     download_url : str

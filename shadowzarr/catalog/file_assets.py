@@ -53,7 +53,7 @@ class FoundFile:
     etag : str or None
         Its ETag with the double quotes, when it is known.
     kind : str
-        ``blob``, ``zarr`` or ``recording``.
+        ``blob``, ``zarr``, ``recording`` or ``other``.
     parts : tuple of str
         Absolute paths of all files of a recording.
     """

@@ -7,13 +7,17 @@ The files of a recording that NEO reads are one asset, called as its folder or i
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
+from typing import BinaryIO
 from urllib.parse import quote
 
 from ..errors import ReadError, UsageError
+from ..recognition import find_format
 from ..recording_files import RecordingFiles, file_recordings, folder_recording
+from ..refs.byte_range import FileRange
 from .asset_names import DIRECTORY_SUFFIX
 from .assets import CatalogAsset
 from .file_assets import FoundFile, file_assets
@@ -22,6 +26,9 @@ from .request import FolderRequest
 
 ZARR_SUFFIX = ".zarr"
 """Folders that are Zarr stores, which need no references."""
+
+SHARED_SUFFIXES = (".nc", ".mat")
+"""Endings of HDF5 files (NetCDF-4, MATLAB 7.3) that files of older formats have too: the content is asked."""
 
 
 def check_folder(request: FolderRequest) -> None:
@@ -124,4 +131,21 @@ class _Walk:
     def _found(self, name: str) -> FoundFile:
         place = os.path.join(self._request.path, *name.split("/"))  # noqa: PTH118 - a location is a string
         prefix = self._request.url_prefix
-        return FoundFile(name, place, f"{prefix.rstrip('/')}/{quote(os.fsencode(name))}" if prefix else place)
+        url = f"{prefix.rstrip('/')}/{quote(os.fsencode(name))}" if prefix else place
+        is_other = name.lower().endswith(SHARED_SUFFIXES) and _is_of_no_known_format(Path(place))
+        return FoundFile(name, place, url, kind="other" if is_other else "blob")
+
+
+def _is_of_no_known_format(path: Path) -> bool:
+    """Whether the content says so; what is wrong with a file that cannot be read shows when it is indexed."""
+    try:
+        if not path.is_file():
+            return False
+        with path.open("rb") as file:
+            return find_format(partial(_ranges_of, file), path.stat().st_size) is None
+    except OSError:
+        return False
+
+
+def _ranges_of(file: BinaryIO, ranges: Sequence[FileRange]) -> list[bytes]:
+    return [os.pread(file.fileno(), each.length, each.offset) for each in ranges]

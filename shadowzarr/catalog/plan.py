@@ -21,6 +21,7 @@ NOT_NWB = "not NWB"
 ALREADY_ZARR = "already Zarr"
 LIMIT = "limit"
 EXCLUDED = "excluded"
+OTHER_FORMAT = "another format"
 EMBARGOED = "embargoed"
 UNUSABLE_PATH = "unusable path"
 UNUSABLE_IDENTITY = "unusable identity"
@@ -33,6 +34,7 @@ REASONS = (
     ALREADY_ZARR,
     LIMIT,
     EXCLUDED,
+    OTHER_FORMAT,
     EMBARGOED,
     UNUSABLE_PATH,
     UNUSABLE_IDENTITY,
@@ -244,6 +246,8 @@ def _refusal(asset: CatalogAsset, rules: SelectionRules, *, has_private: bool) -
         if asset.path.lower().endswith(".nwb") or not wants_nwb:
             return EXCLUDED, "no include pattern matches"
         return NOT_NWB, ""
+    if asset.kind == "other":
+        return OTHER_FORMAT, "its content is of no format that is read, as in NetCDF-3 and older MATLAB files"
     if asset.embargoed and not has_private:
         return EMBARGOED, "needs output.private_output, so that nothing of it becomes public"
     problem = path_problem(asset.path)

@@ -17,7 +17,7 @@ from .plan import SelectionRules
 from .redo import RedoRules
 from .run_summary import Fate
 
-FILE_INCLUDE = ("**/*.nwb", "**/*.h5", "**/*.hdf5", "**/*.tif", "**/*.tiff")
+FILE_INCLUDE = ("**/*.nwb", "**/*.h5", "**/*.hdf5", "**/*.nc", "**/*.mat", "**/*.tif", "**/*.tiff")
 """What is wanted of a folder when nothing else is said, beside recordings that NEO reads."""
 
 SPARE_ASSETS = 2

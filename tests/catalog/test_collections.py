@@ -100,7 +100,7 @@ def test_only_patterns_that_somebody_wrote_have_to_match(folder, request_of, tmp
     plan_run(request_of(folders=(FolderRequest("raw", folder), FolderRequest("texts", empty))), log)
     assert log.plan.warnings == [
         "folder texts: no asset matches the default include patterns (**/*.nwb, **/*.h5, **/*.hdf5, "
-        "**/*.tif, **/*.tiff)"
+        "**/*.nc, **/*.mat, **/*.tif, **/*.tiff)"
     ]
 
 

@@ -50,6 +50,30 @@ def test_zarr_stores_references_and_outputs_are_not_looked_into(folder):
     ]
 
 
+def test_content_tells_files_of_formats_that_share_an_ending(folder, tmp_path):
+    h5 = b"\x89HDF\r\n\x1a\n"
+    contents = {
+        "new.nc": h5,
+        "v7.mat": b"MATLAB 7.3 MAT-file".ljust(512) + h5,
+        "far.mat": bytes(2**16) + h5,
+        "old.nc": b"CDF\x01" + bytes(8),
+        "v5.MAT": b"MATLAB 5.0 MAT-file".ljust(600),
+        "v4.mat": bytes(20),
+        "empty.nc": b"",
+        "text.h5": b"text",
+    }
+    for name, content in contents.items():
+        (folder / name).write_bytes(content)
+    (folder / "broken.nc").symlink_to(tmp_path / "nothing")
+    found = {asset.path: asset.kind for asset in list_folder(FolderRequest("raw", folder))}
+    assert {name for name, kind in found.items() if kind == "other"} == {
+        "old.nc", "v5.MAT", "v4.mat", "empty.nc",
+    }  # fmt: skip
+    assert {"new.nc", "v7.mat", "far.mat", "text.h5", "broken.nc"} <= {
+        name for name, kind in found.items() if kind == "blob"
+    }
+
+
 def test_links_to_files_are_followed_and_links_to_folders_are_not(folder, tmp_path):
     (tmp_path / "elsewhere.tif").write_bytes(b"x" * 30)
     (folder / "link.tif").symlink_to(tmp_path / "elsewhere.tif")

@@ -83,6 +83,8 @@ def test_a_record_whose_references_are_gone_does_not_count(layout, asset):
         ({"path": "notes.txt"}, {}, "not NWB"),
         ({"path": "a.nwb", "kind": "zarr", "etag": ""}, {}, "already Zarr"),
         ({"path": "a.nwb.zarr", "kind": "zarr"}, {}, "already Zarr"),
+        ({"path": "a.nc", "kind": "other"}, {"include": ("**",)}, "another format"),
+        ({"path": "a.nc", "kind": "other"}, {"include": ("**/*.h5",)}, "excluded"),
         ({"path": "sub-2/a.nwb"}, {"include": ("sub-1/*",)}, "excluded"),
         ({"path": "sub-1/a.nwb"}, {"exclude": ("sub-1/**",)}, "excluded"),
         ({"embargoed": True}, {}, "embargoed"),
