@@ -235,3 +235,11 @@ def look_at_references(target: str) -> dict[str, int]:
         return {"replaced meanwhile": 1}
     assert found == {root.attrs["version"]}
     return {"whole": 1}
+
+
+def site(begin: Begin, folder: str) -> None:
+    """Write the page of an output's catalogue."""
+    from flows import site_commands
+
+    begin()
+    assert site_commands.write(folder) == 0
