@@ -68,13 +68,29 @@ def replace_file(target: Path, data: bytes, *, renaming: Callable[[Path], object
     renaming : callable, optional
         Called with the temporary name just before it is renamed.
     """
+    with replaced(target, renaming=renaming) as temporary:
+        temporary.write_bytes(data)
+
+
+@contextlib.contextmanager
+def replaced(target: Path, *, renaming: Callable[[Path], object] | None = None) -> Iterator[Path]:
+    """Have a file written under a temporary name, bring it to the disk, and rename it to its place.
+
+    Parameters
+    ----------
+    target, renaming
+        As for `replace_file`.
+
+    Yields
+    ------
+    Path
+        An empty file, which whoever writes opens and closes by this name. An error takes it away.
+    """
     temporary, descriptor = _open_temporary(target)
     try:
-        with open(descriptor, "wb", closefd=False) as file:
-            file.truncate(0)
-            file.write(data)
-            file.flush()
-            os.fsync(descriptor)
+        os.ftruncate(descriptor, 0)
+        yield temporary
+        os.fsync(descriptor)
         if renaming is not None:
             renaming(temporary)
         temporary.replace(target)

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import zarr
 
-from shadowzarr import LocalCache, RfsBuilder, load_rfs, materialize, open_rfs, write_rfs
+from shadowzarr import LocalCache, RfsBuilder, load_rfs, materialize, open_rfs, to_hdf5, write_rfs
 from shadowzarr.access.source_identity import Source
 from shadowzarr.catalog.archive_address import ArchiveAddress
 from shadowzarr.catalog.child_pool import ChildPool
@@ -243,3 +243,12 @@ def site(begin: Begin, folder: str) -> None:
 
     begin()
     assert site_commands.write(folder) == 0
+
+
+# A new HDF5 file.
+
+
+def write_hdf5(begin: Begin, refs: str, out: str) -> None:
+    rfs = load_rfs(refs)
+    begin()
+    to_hdf5(rfs, out, overwrite=True)

@@ -20,14 +20,14 @@ class Output(io.RawIOBase):
     Parameters
     ----------
     path : pathlib.Path
-        Must not exist.
+        Is there, and empty.
     target : pathlib.Path
         What messages call it.
     """
 
     def __init__(self, path: Path, target: Path) -> None:
         self._target = target
-        self._file = path.open("x+b", buffering=0)
+        self._file = path.open("r+b", buffering=0)
         self._error: OSError | None = None
         self._kept: list[tuple[int, bytes]] = []
 

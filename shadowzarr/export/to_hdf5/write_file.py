@@ -20,6 +20,7 @@ from ...hdf5_types.properties import set_orders
 from ...hdf5_types.text import json_to_bytes
 from ...hdf5_types.types_from_json import type_from_json
 from ...refs.document import Rfs
+from ...replacing import replaced
 from ...store.rfs_store import RfsStore
 from ...store.store_options import load_with
 from .attributes import write_attributes
@@ -81,23 +82,30 @@ def to_hdf5(
     rfs = load_with(refs, options)
     _check_no_source(target, rfs)
     store = RfsStore(rfs, **{**options, "strict_json": True})
-    temporary = target.with_name(f".{target.name}.{os.getpid()}.tmp")
-    making(temporary)
     report = ToHdf5Report(str(target))
     try:
-        _NewFile(temporary, DescribedFile(store), report).write()
-        _check(target, overwrite=overwrite)
-        temporary.replace(target)
+        with replaced(target) as temporary:  # what a killed process left there is used again
+            making(temporary)
+            _check(target, overwrite=overwrite)  # it may have waited for another writer
+            _write(temporary, store, report)
+            _check(target, overwrite=overwrite)
+    except ShadowzarrError:
+        raise
+    except (OSError, ValueError) as error:  # a name that no file can have is a ValueError
+        reason = getattr(error, "strerror", None) or error
+        raise OutputError(f"{target} cannot be written to: {reason}") from error
+    return report
+
+
+def _write(place: Path, store: RfsStore, report: ToHdf5Report) -> None:
+    try:
+        _NewFile(place, DescribedFile(store), report).write()
     except ShadowzarrError:
         raise
     except PROBLEMS as error:  # what concerns one object alone is left out of the file, not raised
         raise InvalidReferencesError(
             f"these references cannot be written as an HDF5 file ({type(error).__name__}: {error})"
         ) from error
-    finally:
-        with contextlib.suppress(OSError, ValueError):  # a name that no file can have is not there
-            temporary.unlink(missing_ok=True)
-    return report
 
 
 def _load_filters() -> None:
