@@ -95,15 +95,39 @@ class LocalCache:
         return _restore, (str(self.path.parent), self.max_size_bytes)
 
     def keeps(self, source: Source | None) -> bool:
-        """Whether ranges of a file are kept: a remote one with a strong ETag, so that changes are noticed."""
+        """Whether ranges of a file are kept: a remote one with a strong ETag, so that changes are noticed.
+
+        Parameters
+        ----------
+        source : Source or None
+            The file; None for one of which nothing is known.
+        """
         return source is not None and source.if_match is not None and is_remote(source.url)
 
     def get_many(self, source: Source, parts: Sequence[FileRange]) -> list[Buffer | None]:
-        """The bytes of ranges, each None when they are not kept; ranges within kept ones are found too."""
+        """The bytes of ranges, each None when they are not kept; ranges within kept ones are found too.
+
+        Parameters
+        ----------
+        source : Source
+            The file.
+        parts : sequence of FileRange
+            Ranges of it.
+        """
         return self._safely(lambda database: cache_database.get(database, source, parts), [None] * len(parts))
 
     def put_many(self, source: Source, parts: Sequence[FileRange], data: Sequence[Buffer]) -> None:
-        """Keep the bytes of ranges, and drop the least recently used ones beyond the limit."""
+        """Keep the bytes of ranges, and drop the least recently used ones beyond the limit.
+
+        Parameters
+        ----------
+        source : Source
+            The file.
+        parts : sequence of FileRange
+            Ranges of it.
+        data : sequence of buffer
+            The bytes of each.
+        """
         self._safely(
             lambda database: cache_database.put(database, source, parts, data, self.max_size_bytes), None
         )

@@ -28,7 +28,19 @@ class ChunkBuilder(NodeBuilder):
         offset: int | None = None,
         length: int | None = None,
     ) -> None:
-        """Say where one chunk is: a byte range of a file, or a whole file without offset and length."""
+        """Say where one chunk is: a byte range of a file, or a whole file without offset and length.
+
+        Parameters
+        ----------
+        path : str
+            Path of the array.
+        coordinates : sequence of int
+            Chunk coordinates.
+        url : str
+            The file.
+        offset, length : int, optional
+            Where the chunk begins in it, and its stored bytes; both or neither.
+        """
         array = self._array(path)
         coordinates = checks.numbers(coordinates, "coordinates", path)
         checks.check_coordinates(coordinates, array.grid, path)

@@ -97,7 +97,20 @@ class NodeBuilder:
         )
 
     def set_attributes(self, path: str, attributes: Mapping[str, Any]) -> None:
-        """Replace the attributes of a node that was added."""
+        """Replace the attributes of a node that was added.
+
+        Parameters
+        ----------
+        path : str
+            Path of a group or an array.
+        attributes : mapping
+            All that it has from now on.
+
+        Raises
+        ------
+        UsageError
+            When there is no such node yet, or JSON cannot hold an attribute.
+        """
         checks.check_path(path)
         node = self._parts.nodes.get(path)
         if node is None:

@@ -67,19 +67,43 @@ class RfsBuilder(ChunkBuilder):
             self._parts.sources[url]["linked"] = True
 
     def has_source(self, url: str) -> bool:
-        """Whether a source file is recorded under this URL, by `add_source` or with an array."""
+        """Whether a source file is recorded under this URL, by `add_source` or with an array.
+
+        Parameters
+        ----------
+        url : str
+            The file, as references name it.
+        """
         return url in self._parts.sources
 
     def add_skipped(
         self, path: str, kind: Literal["dataset", "attribute", "link", "group"], reason: str
     ) -> None:
-        """Record that an object of the source is left out, and why."""
+        """Record that an object of the source is left out, and why.
+
+        Parameters
+        ----------
+        path : str
+            The object's path; of an attribute ``path@name``.
+        kind : str
+            ``dataset``, ``attribute``, ``link`` or ``group``.
+        reason : str
+            Why, in half a sentence.
+        """
         for argument, text in (("path", path), ("kind", kind), ("reason", reason)):
             checks.check_text(text, f"{argument} of what is left out")
         self._parts.skipped.append({"path": path, "kind": kind, "reason": reason})
 
     def add_converted(self, path: str, what: str) -> None:
-        """Record that an object's values are copied, or its type changed on the way."""
+        """Record that an object's values are copied, or its type changed on the way.
+
+        Parameters
+        ----------
+        path : str
+            The object's path.
+        what : str
+            What was done, in half a sentence.
+        """
         for argument, text in (("path", path), ("what", what)):
             checks.check_text(text, f"{argument} of what is converted")
         self._parts.converted.append({"path": path, "what": what})

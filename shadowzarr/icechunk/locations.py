@@ -102,6 +102,16 @@ def dandi_blob(location: str) -> str:
     A ``url_for``: Icechunk then reads ``s3://dandiarchive/blobs/…`` and never asks the archive. Asks
     the archive for the asset's metadata.
 
+    Parameters
+    ----------
+    location : str
+        As references name a file.
+
+    Returns
+    -------
+    str
+        The location of the object, or the one that was given.
+
     Raises
     ------
     ArchiveError

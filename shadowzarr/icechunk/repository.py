@@ -40,6 +40,11 @@ def open_repository(
         Root of the service that an ``s3://`` place is at, and region of its bucket; by default those of the
         ``AWS_`` variables. Files of virtual chunks go by the variables always.
 
+    Returns
+    -------
+    icechunk.Repository
+        Nothing is written to it yet but what makes it one.
+
     Raises
     ------
     UsageError

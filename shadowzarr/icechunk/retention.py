@@ -62,6 +62,11 @@ def expire_snapshots(
     now : datetime.datetime, optional
         The time from which ages count, with its zone; the present.
 
+    Returns
+    -------
+    Expired
+        What went.
+
     Raises
     ------
     UsageError

@@ -117,6 +117,11 @@ class VerificationReport(SummaryShown):
     def from_json(cls, text: str) -> Self:
         """Read what `to_json` wrote.
 
+        Parameters
+        ----------
+        text : str
+            A JSON object.
+
         Raises
         ------
         ValueError

@@ -30,7 +30,13 @@ class VirtualArray(StoredArray):
     """
 
     def with_attributes(self, attributes: Mapping[str, Any]) -> VirtualArray:
-        """The same array with other attributes."""
+        """The same array with other attributes.
+
+        Parameters
+        ----------
+        attributes : mapping
+            All that it has from now on.
+        """
         return self._as(self._layout, self._dimension_names, attributes)
 
     def with_sources(self, sources: Mapping[str, SourceEntry]) -> VirtualArray:

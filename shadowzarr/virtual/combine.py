@@ -21,6 +21,11 @@ def stack(arrays: Sequence[VirtualArray], axis: int = 0) -> VirtualArray:
     axis : int, optional
         The new axis in the result.
 
+    Returns
+    -------
+    VirtualArray
+        It has one axis more, and points at the same bytes.
+
     Raises
     ------
     UsageError
@@ -54,6 +59,11 @@ def concatenate(arrays: Sequence[VirtualArray], axis: int = 0) -> VirtualArray:
         Of one data type and chunk shape, and of one shape but for the axis.
     axis : int, optional
         The axis.
+
+    Returns
+    -------
+    VirtualArray
+        It is as long as all of them, and points at the same bytes.
 
     Raises
     ------

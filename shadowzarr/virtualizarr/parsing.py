@@ -42,6 +42,11 @@ def parse_source(source: str | os.PathLike[str], parser: str, *, group: str | No
     group : str, optional
         The group, or for FITS the extension, that is wanted; everything when left out.
 
+    Returns
+    -------
+    ManifestStore
+        What VirtualiZarr knows of the file.
+
     Raises
     ------
     UsageError

@@ -63,11 +63,27 @@ class ToHdf5Report(SummaryShown):
         return not self.left_out
 
     def leave_out(self, path: str, reason: str) -> None:
-        """Record that something is not in the file."""
+        """Record that something is not in the file.
+
+        Parameters
+        ----------
+        path : str
+            Where it is in the document.
+        reason : str
+            Why it is not in the file.
+        """
         self.left_out.append(Remark(path, reason))
 
     def change(self, path: str, what: str) -> None:
-        """Record that something is in the file otherwise than in the original."""
+        """Record that something is in the file otherwise than in the original.
+
+        Parameters
+        ----------
+        path : str
+            Where it is.
+        what : str
+            What is otherwise.
+        """
         self.changed.append(Remark(path, what))
 
     def summary(self) -> str:
