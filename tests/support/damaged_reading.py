@@ -69,6 +69,9 @@ def kind_of(found: dict) -> str:
     for word in ("crash", "hangs"):
         if word in found:
             return word
+    for word in ("not judged", "unreadable"):
+        if word in found:
+            return word
     if "error" in found:
         return "refused"
     return "left out" if found["skipped"] else "equal"
@@ -89,5 +92,5 @@ def check_damaged(
             wrong.append(str(error))
         else:
             path.unlink()
-    assert wrong == []
+    assert wrong == [], "\n".join(wrong)
     return seen

@@ -58,9 +58,9 @@ class ReadBack:
 UNREADABLE = (ValueError, RuntimeError)
 """What tifffile raises for pages that it cannot read: its own error is the one, imagecodecs' the other."""
 
-DECODING_FAILED = (ShadowzarrError, zlib.error, RuntimeError)
-"""What reading damaged segments through references raises: our own error, or that of a codec's library, which
-of imagecodecs is a RuntimeError."""
+DECODING_FAILED = (ShadowzarrError, zlib.error, RuntimeError, ValueError)
+"""What reading damaged segments through references raises: our own error, that of a codec's library, which of
+imagecodecs is a RuntimeError, or of zarr-python, when a codec that is not ours gives more or fewer bytes."""
 
 
 def levels(path: str | os.PathLike[str]) -> dict[str, np.ndarray | None]:
