@@ -10,10 +10,10 @@ from __future__ import annotations
 import socket
 
 import urllib3
-from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
 
 from .allowed_places import is_internal
+from .timed_connections import TimedHTTPConnection, TimedHTTPSConnection
 
 
 class InternalAddressError(Exception):
@@ -24,13 +24,13 @@ class InternalAddressError(Exception):
         self.host = host
 
 
-class _CheckedHTTPConnection(HTTPConnection):
+class _CheckedHTTPConnection(TimedHTTPConnection):
     def _new_conn(self) -> socket.socket:
         _check_name(self.host, self.port)
         return _checked(super()._new_conn(), self.host)
 
 
-class _CheckedHTTPSConnection(HTTPSConnection):
+class _CheckedHTTPSConnection(TimedHTTPSConnection):
     def _new_conn(self) -> socket.socket:
         _check_name(self.host, self.port)
         return _checked(super()._new_conn(), self.host)

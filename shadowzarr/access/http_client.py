@@ -171,7 +171,7 @@ def is_transient_status(status: int) -> bool:
 
 
 def error_for_status(
-    status: int, url: str, *, headers: Mapping[str, str] | None = None
+    status: int, url: str, *, headers: Mapping[str, str] | None = None, if_match: str | None = None
 ) -> ReadError | SourceChangedError:
     """The error that an HTTP status of a file server stands for.
 
@@ -183,6 +183,8 @@ def error_for_status(
         What was asked for; its query is not shown.
     headers : mapping, optional
         Of the answer, for Retry-After.
+    if_match : str, optional
+        The ETag that the request asked for.
     """
     shown = without_query(url)
     if is_transient_status(status):
@@ -195,6 +197,12 @@ def error_for_status(
         return SourceNotFoundError(f"{shown}: nothing is there ({status}); check the URL", status=status)
     if status in {401, 403}:
         return AccessDeniedError(f"{shown}: the server refuses access ({status})", status=status)
+    if status == 412 and if_match is None:
+        return ReadError(
+            f"{shown}: the server says that a condition does not hold (412), and none was sent: no ETag is "
+            "recorded for this file. Something on the way must have added it; ask who runs the server",
+            status=status,
+        )
     if status == 412:
         return SourceChangedError(
             f"{shown} is not the file that was indexed: the server refused its recorded ETag (412). "

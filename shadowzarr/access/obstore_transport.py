@@ -96,7 +96,7 @@ class ObstoreTransport:
             _check_encoding(result.attributes, address)
             return RangeAnswer(memoryview(result.bytes()), result.meta["size"], result.meta["e_tag"])
         except (BaseError, FileNotFoundError) as error:
-            problem = _translate(error, address, wanted)
+            problem = _translate(error, address, wanted, if_match)
         raise problem  # outside of the handler: obstore's own message holds the query
 
     async def get_async(self, address: str, wanted: FileRange | None, if_match: str | None) -> RangeAnswer:
@@ -110,7 +110,7 @@ class ObstoreTransport:
             data = await result.bytes_async()
             return RangeAnswer(memoryview(data), result.meta["size"], result.meta["e_tag"])
         except (BaseError, FileNotFoundError) as error:
-            problem = _translate(error, address, wanted)
+            problem = _translate(error, address, wanted, if_match)
         finally:
             _UNDER_WAY.discard(token)
         raise problem
@@ -187,9 +187,11 @@ def _s3_store(bucket: str) -> S3Store:
     return S3Store(bucket, **options, **_client())
 
 
-def _translate(error: Exception, address: str, wanted: FileRange | None) -> ShadowzarrError:
+def _translate(
+    error: Exception, address: str, wanted: FileRange | None, if_match: str | None
+) -> ShadowzarrError:
     if isinstance(error, PreconditionError):
-        return error_for_status(412, address)
+        return error_for_status(412, address, if_match=if_match)
     if isinstance(error, FileNotFoundError) and "status code: 404" in str(error):  # 405 and 410 look alike
         return error_for_status(404, address)
     if isinstance(error, PermissionDeniedError):

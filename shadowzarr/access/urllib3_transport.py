@@ -33,6 +33,7 @@ from .http_client import (
 )
 from .locations import without_query
 from .source_identity import RangeAnswer
+from .timed_connections import time_answers, until
 
 _CONTENT_RANGE = re.compile(r"^bytes (?:(?P<first>\d+)-(?P<last>\d+)|\*)/(?P<total>\d+|\*)$")
 _MAX_REDIRECTS: Final = 5
@@ -57,7 +58,9 @@ class _Connections(threading.local):
             timeout=urllib3.Timeout(connect=CONNECT_TIMEOUT, read=READ_TIMEOUT),
             headers={"User-Agent": user_agent(), "Accept-Encoding": "identity"},
         )
-        if not allow_private:
+        if allow_private:
+            time_answers(self.pools)
+        else:
             refuse_internal(self.pools)
 
 
@@ -96,12 +99,14 @@ class Urllib3Transport:
         if if_match is not None:
             headers["If-Match"] = if_match
         problem: ShadowzarrError
+        end = time.monotonic() + WHOLE_TIMEOUT
         try:
-            return self._exchange(url, headers, wanted)
+            with until(end):
+                return self._exchange(url, headers, wanted, end)
         except (HTTPError, OSError) as error:
             if isinstance(error, ShadowzarrError):
                 raise
-            problem = _connection_error(url, error)
+            problem = _too_slow(url) if time.monotonic() > end else _connection_error(url, error)
         except InternalAddressError as error:
             problem = _internal(url, error)
         raise problem  # outside of the handler: urllib3's own message holds the query
@@ -117,27 +122,30 @@ class Urllib3Transport:
             As `get` raises it.
         """
         problem: ShadowzarrError
+        end = time.monotonic() + WHOLE_TIMEOUT
         try:
-            response = self._connections.pools.request(
-                "GET",
-                url,
-                headers={**self._connections.pools.headers, **headers},
-                redirect=False,
-                retries=False,
-                preload_content=False,
-            )
+            with until(end):
+                response = self._connections.pools.request(
+                    "GET",
+                    url,
+                    headers={**self._connections.pools.headers, **headers},
+                    redirect=False,
+                    retries=False,
+                    preload_content=False,
+                )
             reply = Reply(response.status, response.headers)
             response.close()
         except (HTTPError, OSError) as error:
-            problem = _connection_error(url, error)
+            problem = _too_slow(url) if time.monotonic() > end else _connection_error(url, error)
         except InternalAddressError as error:
             problem = _internal(url, error)
         else:
             return reply
         raise problem
 
-    def _exchange(self, url: str, headers: dict[str, str], wanted: FileRange | None) -> RangeAnswer:
-        until = time.monotonic() + WHOLE_TIMEOUT
+    def _exchange(
+        self, url: str, headers: dict[str, str], wanted: FileRange | None, end: float
+    ) -> RangeAnswer:
         response = self._connections.pools.request(
             "GET",
             url,
@@ -146,11 +154,11 @@ class Urllib3Transport:
             preload_content=False,
         )
         try:
-            _check_status(response, url, wanted)
+            _check_status(response, url, wanted, headers.get("If-Match"))
             if wanted is None:
-                data = _body(response, url, None, until)
+                data = _body(response, url, None, end)
                 return RangeAnswer(data, len(data), response.headers.get("ETag"))
-            data = _body(response, url, wanted.length, until)
+            data = _body(response, url, wanted.length, end)
             total = _total(response, url, wanted)
             return RangeAnswer(data, total, response.headers.get("ETag"))
         finally:
@@ -166,7 +174,9 @@ def content_range(header: str) -> tuple[int | None, int | None]:
     return first, None if match["total"] == "*" else int(match["total"])
 
 
-def _check_status(response: urllib3.BaseHTTPResponse, url: str, wanted: FileRange | None) -> None:
+def _check_status(
+    response: urllib3.BaseHTTPResponse, url: str, wanted: FileRange | None, if_match: str | None
+) -> None:
     status = response.status
     encoding = response.headers.get("Content-Encoding", "identity")
     if status in {200, 206} and encoding.lower() != "identity":
@@ -178,7 +188,7 @@ def _check_status(response: urllib3.BaseHTTPResponse, url: str, wanted: FileRang
     elif status == 416 and wanted is not None:
         raise _past_the_end(response, url, wanted)
     elif status != (200 if wanted is None else 206) and status != 200:
-        raise error_for_status(status, url, headers=response.headers)
+        raise error_for_status(status, url, headers=response.headers, if_match=if_match)
 
 
 def _past_the_end(response: urllib3.BaseHTTPResponse, url: str, wanted: FileRange) -> PastTheEndError:
@@ -206,7 +216,7 @@ def _total(response: urllib3.BaseHTTPResponse, url: str, wanted: FileRange) -> i
     return total
 
 
-def _body(response: urllib3.BaseHTTPResponse, url: str, length: int | None, until: float) -> bytes:
+def _body(response: urllib3.BaseHTTPResponse, url: str, length: int | None, end: float) -> bytes:
     """All of a body or its first bytes, in the time that a request may take; time-outs are for each piece."""
     parts: list[bytes] = []
     missing = length
@@ -216,12 +226,16 @@ def _body(response: urllib3.BaseHTTPResponse, url: str, length: int | None, unti
             break
         parts.append(part)
         missing = None if missing is None else missing - len(part)
-        if time.monotonic() > until:
-            raise TransientReadError(
-                f"{without_query(url)}: not all bytes came within {WHOLE_TIMEOUT:g} s; "
-                "check the network and try again"
-            )
+        if time.monotonic() > end:
+            raise _too_slow(url)
     return b"".join(parts)
+
+
+def _too_slow(url: str) -> TransientReadError:
+    return TransientReadError(
+        f"{without_query(url)}: not all bytes came within {WHOLE_TIMEOUT:g} s; "
+        "check the network and try again"
+    )
 
 
 def _put_back(response: urllib3.BaseHTTPResponse) -> None:

@@ -1,18 +1,29 @@
 """Hosts that are not there, not trusted or too slow, by both transports and by the client of the archive."""
 
+import contextlib
 import gzip
 import json
+import socket
 import ssl
+import threading
 
 import httpx
 import pytest
 from self_signed import self_signed
 
-from shadowzarr.access import http_client, obstore_transport, urllib3_transport
+from shadowzarr.access import checked_connections, http_client, obstore_transport, urllib3_transport
 from shadowzarr.access.dandi_api import DandiArchive
 from shadowzarr.access.http_client import RetryPolicy
 from shadowzarr.access.range_reader import DefaultReader
-from shadowzarr.errors import ArchiveError, ArchiveUnavailableError, ReadError, TransientReadError
+from shadowzarr.access.source_identity import Source
+from shadowzarr.access.urllib3_transport import Urllib3Transport
+from shadowzarr.errors import (
+    ArchiveError,
+    ArchiveUnavailableError,
+    ReadError,
+    SourceChangedError,
+    TransientReadError,
+)
 from shadowzarr.refs.byte_range import FileRange
 from shadowzarr.testing import Fault, RangeServer
 from shadowzarr.testing.http_messages import Response
@@ -88,6 +99,50 @@ def test_a_server_that_drips(hurried, server, url, transport, fault, monkeypatch
     assert 2 <= len(server.log) <= 3
 
 
+@pytest.fixture
+def dripping():
+    """A server whose headers never end: a byte of them every tenth of a second."""
+    listening = socket.create_server(("127.0.0.1", 0))
+    ended, asked = threading.Event(), []
+
+    def drip(connection):
+        with connection, contextlib.suppress(OSError):
+            connection.recv(65536)
+            asked.append(True)
+            connection.sendall(b"HTTP/1.1 206 Partial Content\r\nX-Long: ")
+            while not ended.wait(0.1):
+                connection.sendall(b"x")
+
+    def serve():
+        with contextlib.suppress(OSError):
+            while True:
+                threading.Thread(target=drip, args=[listening.accept()[0]], daemon=True).start()
+
+    threading.Thread(target=serve, daemon=True).start()
+    yield f"http://127.0.0.1:{listening.getsockname()[1]}/data.bin", asked
+    ended.set()
+    listening.close()
+
+
+@pytest.mark.parametrize("way", ["fast", "slow", "checked"])
+def test_headers_that_drip(hurried, dripping, monkeypatch, way):
+    """Each byte comes in time for a single read; the request has its end all the same."""
+    url, asked = dripping
+    if way == "slow":
+        monkeypatch.setitem(obstore_transport._process, "is_forked", True)
+    monkeypatch.setattr(checked_connections, "is_internal", lambda _: False)
+    reader = hurried if way != "checked" else hurried.restricted(allow_private=False, local_roots=None)
+    with pytest.raises(TransientReadError, match=r"data.bin: not all bytes came within 1 s.* \(2 tries\)"):
+        reader.read(url, ONE)
+    assert 2 <= len(asked) <= 3
+
+
+def test_where_a_file_is_when_headers_drip(hurried, dripping):
+    url, _ = dripping
+    with pytest.raises(TransientReadError, match="not all bytes came within 1 s"):
+        Urllib3Transport().ask(url, {})
+
+
 def test_an_archive_that_drips(canned, json_answer, monkeypatch):
     monkeypatch.setattr(http_client, "WHOLE_TIMEOUT", 0.5)
     canned.application.answers["/dandisets/000001/"] = json_answer({"identifier": "0" * 100})
@@ -107,6 +162,15 @@ def test_an_archive_that_compresses(canned):
     )
     with DandiArchive(canned.base_url) as archive:
         assert archive.versions("000001") == []
+
+
+def test_a_condition_that_nobody_asked_for(either, server, url):
+    """A status 412 speaks of the file's ETag only where one was sent."""
+    server.faults.add(Fault(status=412))
+    with pytest.raises(ReadError, match=r"data.bin: .*\(412\), and none was sent"):
+        either.read(url, ONE)
+    with pytest.raises(SourceChangedError, match=r"refused its recorded ETag \(412\)"):
+        either.read(url, ONE, source=Source(url, None, '"etag"'))
 
 
 @pytest.mark.parametrize("way", ["range", "whole"])

@@ -17,7 +17,6 @@ from shadowzarr.errors import (
     AccessDeniedError,
     ReadError,
     ShortReadError,
-    SourceChangedError,
     SourceNotFoundError,
     TransientReadError,
 )
@@ -34,7 +33,7 @@ URL = "https://host/a.nwb?X-Amz-Signature=secret"
         (404, SourceNotFoundError),
         (408, TransientReadError),
         (410, SourceNotFoundError),
-        (412, SourceChangedError),
+        (412, ReadError),
         (416, ShortReadError),
         (429, TransientReadError),
         (500, TransientReadError),

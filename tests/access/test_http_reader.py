@@ -297,7 +297,7 @@ def test_a_read_that_takes_too_long_is_given_up(server, url, monkeypatch):
         (404, SourceNotFoundError),
         (403, AccessDeniedError),
         (401, AccessDeniedError),
-        (412, SourceChangedError),
+        (412, ReadError),
     ],
 )
 def test_definite_answers_are_taken_at_once(either, server, url, status, kind):

@@ -8,7 +8,6 @@ from shadowzarr.errors import (
     ReadError,
     ShadowzarrError,
     ShortReadError,
-    SourceChangedError,
     SourceNotFoundError,
     TransientReadError,
 )
@@ -87,7 +86,7 @@ FAULTS = {
     "401": _lasting(AccessDeniedError, "401", status=401),
     "403": _lasting(AccessDeniedError, "403", status=403),
     "404": _lasting(SourceNotFoundError, "404|no references", status=404),
-    "412": _lasting(SourceChangedError, "not the file", status=412),
+    "412": _lasting(ShadowzarrError, "not the file|none was sent", status=412),
     "416": _lasting(ShadowzarrError, "416|empty|begins with b''", status=416),  # a file without a first byte
     "304": _lasting(ReadError, "304", status=304),
     "204": _lasting(ReadError, "204|Range", status=204),
