@@ -10,7 +10,7 @@ from shadowzarr.catalog.output_checks import check_output as check
 from .retrying import policy
 
 
-@task(name="check", task_run_name="check-{output.name}", **policy())
+@task(name="check", task_run_name="check-{output.label}", **policy())
 def check_output(bench: CheckBench, output: PublishedOutput) -> OutputCheck:
     """Check one output in a child process."""
     return check(bench, output)

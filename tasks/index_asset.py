@@ -13,7 +13,7 @@ from shadowzarr.catalog.plan import AssetWork
 from .retrying import policy
 
 
-@task(name="index", task_run_name="index-{work.asset.path}", **policy())
+@task(name="index", task_run_name="index-{work.label}", **policy())
 def index_asset(
     workshop: stages.Workshop, work: AssetWork, twin: Path | None = None
 ) -> stages.Done[IndexResult]:

@@ -10,7 +10,7 @@ from shadowzarr.catalog.materialize_run import Ended, MaterializeBench, material
 from .retrying import policy
 
 
-@task(name="materialize", task_run_name="materialize-{work.path}", **policy())
+@task(name="materialize", task_run_name="materialize-{work.label}", **policy())
 def materialize_references(bench: MaterializeBench, work: MaterializeWork) -> Ended:
     """Materialize one asset in a child process, publish and record it."""
     return materialize_asset(bench, work)

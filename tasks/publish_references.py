@@ -15,7 +15,7 @@ from shadowzarr.catalog.records import IndexRecord
 from .retrying import policy
 
 
-@task(name="publish", task_run_name="publish-{work.asset.path}", **policy())
+@task(name="publish", task_run_name="publish-{work.label}", **policy())
 def publish_references(
     workshop: stages.Workshop, work: AssetWork, results: stages.AssetResults
 ) -> IndexRecord:

@@ -11,7 +11,7 @@ from shadowzarr.catalog.records import ErrorSummary, IndexRecord, VerificationSu
 from .retrying import policy
 
 
-@task(name="record-failure", task_run_name="record-failure-{work.asset.path}", **policy())
+@task(name="record-failure", task_run_name="record-failure-{work.label}", **policy())
 def record_failure(
     workshop: stages.Workshop,
     work: AssetWork,

@@ -11,7 +11,7 @@ from shadowzarr.catalog.records import VerificationSummary
 from .retrying import policy
 
 
-@task(name="verify", task_run_name="verify-{work.asset.path}", **policy())
+@task(name="verify", task_run_name="verify-{work.label}", **policy())
 def verify_asset(workshop: stages.Workshop, work: AssetWork) -> stages.Done[VerificationSummary]:
     """Verify one asset in a child process."""
     with workshop.resting.trying(work):

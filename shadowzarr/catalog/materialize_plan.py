@@ -121,6 +121,11 @@ class MaterializeWork:
         return self.record.path
 
     @property
+    def label(self) -> str:
+        """What it is called where others may look, such as in an orchestrator: no path that is private."""
+        return self.record.asset_id if self.record.private else self.record.path
+
+    @property
     def store(self) -> str:
         """Where the store goes, relative to the destination."""
         return self.place + SUFFIXES[self.options.form]

@@ -63,6 +63,11 @@ class PublishedOutput:
         """The record relative to its output."""
         return self.layout.relative(self.record)
 
+    @property
+    def label(self) -> str:
+        """What it is called where others may look, such as in an orchestrator: no path that is private."""
+        return _by_names(self).asset_id if self.private else self.name
+
 
 @dataclass(frozen=True)
 class OutputCheck:

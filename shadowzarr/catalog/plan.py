@@ -103,6 +103,11 @@ class AssetWork:
     cause: Cause
     private: bool = False
 
+    @property
+    def label(self) -> str:
+        """What it is called where others may look, such as in an orchestrator: no path that is private."""
+        return self.asset.asset_id if self.private else self.asset.path
+
 
 @dataclass
 class Plan:

@@ -7,7 +7,20 @@ from types import SimpleNamespace
 import pytest
 
 from shadowzarr.catalog import stages
-from tasks import index_asset, list_assets, plan_assets, publish_references, record_failure, verify_asset
+from shadowzarr.catalog.layout import RecordKey, record_suffix
+from shadowzarr.catalog.materialize_plan import MaterializeWork
+from shadowzarr.catalog.output_checks import PublishedOutput
+from shadowzarr.catalog.plan import AssetWork
+from tasks import (
+    check_output,
+    index_asset,
+    list_assets,
+    materialize_references,
+    plan_assets,
+    publish_references,
+    record_failure,
+    verify_asset,
+)
 
 WORKSHOP = SimpleNamespace(resting=SimpleNamespace(trying=nullcontext))
 
@@ -70,3 +83,20 @@ def test_steps_of_a_refresh(monkeypatch):
     tagged = tag_versions.tag_versions.fn("request", "wanted", "state", is_before=True)
     assert tagged == (("request", "wanted", "state"), {"is_before": True})
     assert expire_snapshots.expire_snapshots.fn("request", "000001") == (("request", "000001"), {})
+
+
+@pytest.mark.parametrize("private", [False, True])
+def test_a_private_path_is_in_no_name_of_a_task_run(private):
+    """Whoever may look at the server of an orchestrator sees the names of all task runs."""
+    key = RecordKey("5df50d6f-0a5b-4d3c-8a3b-1c2d3e4f5a6b", "0" * 32 + "-1", "0" * 12, 1)
+    name = f"dandisets/000001/draft/sub-1/1.nwb{record_suffix(key, 'indexed')}"
+    record = SimpleNamespace(path="sub-1/1.nwb", asset_id=key.asset_id, private=private)
+    published = PublishedOutput(SimpleNamespace(relative=lambda _: name), None, private)
+    work = AssetWork(record, "", None, None, "new", private)
+    materialized = MaterializeWork(None, None, record, "", None, None)
+    expected = [key.asset_id] * 3 if private else ["sub-1/1.nwb"] * 2 + [name]
+    assert [work.label, materialized.label, published.label] == expected
+    tasks = [index_asset.index_asset, verify_asset.verify_asset, publish_references.publish_references]
+    tasks += [record_failure.record_failure, materialize_references.materialize_references]
+    assert {each.task_run_name.partition("{")[2] for each in tasks} == {"work.label}"}
+    assert check_output.check_output.task_run_name == "check-{output.label}"
