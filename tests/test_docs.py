@@ -2,6 +2,8 @@
 
 import json
 import re
+import subprocess
+import sys
 import typing
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
@@ -243,3 +245,13 @@ def test_options_of_reading_are_described_with_their_defaults() -> None:
             assert rows[name] == f"`{default}`", name
     for name in re.findall(r"`(\w+Error)`", page):
         assert issubclass(getattr(errors, name), errors.ShadowzarrError)
+
+
+def test_notebooks_have_time_on_a_busy_machine():
+    pytest.importorskip("nbclient", reason="the group docs is not installed")
+    script = (
+        "import runpy, nbformat, nbclient; runpy.run_path('docs/conf.py'); "
+        "print(nbclient.NotebookClient(nbformat.v4.new_notebook()).startup_timeout)"
+    )
+    run = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert run.stdout == "300\n"

@@ -67,6 +67,9 @@ class RfsStore(Store):
         ``missing_value`` as numbers, not lists of one. As they are stored xarray refuses the file, or makes
         objects of its values. Attributes by which HDF5 attaches dimension scales are left away, and arrays
         that stand for a dimension without values are not listed. `open_rfs` serves what is stored.
+    phony_dims : bool, optional
+        Give names to axes that have none, as h5netcdf does with ``phony_dims="sort"``, so that xarray opens
+        NWB files too: it refuses groups with such an array. Not with `strict_json`.
     local_cache : LocalCache, optional
         Keeps ranges of remote files between sessions. Needs their ETags in the document, and
         `validate_sources`.
@@ -108,6 +111,7 @@ class RfsStore(Store):
         validate_sources: bool = True,
         strict_json: bool = False,
         cf_attributes: bool = True,
+        phony_dims: bool = False,
         local_cache: RangeCache | None = None,
         merge_gap: int = MERGE_GAP,
         max_merge_size: int = MAX_MERGE_SIZE,
@@ -134,6 +138,7 @@ class RfsStore(Store):
             "validate_sources": validate_sources,
             "strict_json": strict_json,
             "cf_attributes": cf_attributes,
+            "phony_dims": phony_dims,
             "local_cache": local_cache,
             "merge_gap": merge_gap,
             "max_merge_size": max_merge_size,
@@ -145,7 +150,9 @@ class RfsStore(Store):
         }
         files = restricted(reader, allow_private=allow_private, local_roots=roots)
         self._locator = Locator(rfs)
-        self._metadata = ServedMetadata(self._locator, strict_json=strict_json, cf_attributes=cf_attributes)
+        self._metadata = ServedMetadata(
+            self._locator, strict_json=strict_json, cf_attributes=cf_attributes, phony_dims=phony_dims
+        )
         self._held = HeldChunks(self._locator.metadata)
         self._read_indexes(index_roots)
         merger = RangeMerger(

@@ -4,9 +4,9 @@ Differences from the document, all undone by ``strict_json``: attributes that ar
 NaN and infinities again, because hdmf-zarr does not know the convention they are stored by (0.14;
 decoding them here can go when it does); attributes of CF of arrays whose axes have names are as xarray
 reads them, unless `open_rfs` opens the document; and two codecs have the names of ours: ``bytes``, so that
-zarr reads parts of chunks, and ``numcodecs.zlib``, which is quicker so. In both modes the root carries the
-consolidated metadata of all nodes, so that a file opens with one read, and NaN in fill values is spelled
-as Zarr v3 does. Pure.
+zarr reads parts of chunks, and ``numcodecs.zlib``, which is quicker so. Where that is asked for, axes
+without names get some. In both modes the root carries the consolidated metadata of all nodes, so that a
+file opens with one read, and NaN in fill values is spelled as Zarr v3 does. Pure.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from ..refs.node_checks import check_node
 from ..zlib_codec import FAST_ZLIB, ZLIB
 from .announced import ANNOUNCED_KEYS
 from .locate import Locator
+from .phony_dims import phony_names
 from .xarray_spelling import NO_VARIABLE, is_bare_dimension, spelled_for_xarray
 
 _OURS = {ZLIB: FAST_ZLIB, BLOSC: CHECKED_BLOSC}
@@ -45,13 +46,24 @@ class ServedMetadata:
         Serve attributes and codecs as they are stored, in strict JSON.
     cf_attributes : bool, optional
         Serve attributes of CF as xarray reads them, and name no dimensions without values.
+    phony_dims : bool, optional
+        Name axes that have no names.
     """
 
-    def __init__(self, locator: Locator, *, strict_json: bool, cf_attributes: bool = False) -> None:
+    def __init__(
+        self,
+        locator: Locator,
+        *,
+        strict_json: bool,
+        cf_attributes: bool = False,
+        phony_dims: bool = False,
+    ) -> None:
         self._locator = locator
         self._strict = strict_json
         self._spell = cf_attributes and not strict_json
         self._served: dict[str, bytes] = {}
+        self._invents = phony_dims and not strict_json
+        self._invented: dict[str, list[str]] | None = None
 
     def get(self, key: str) -> bytes | None:
         """The metadata document of a node, or None when the document has no such node."""
@@ -98,6 +110,20 @@ class ServedMetadata:
         consolidated = {"kind": "inline", "must_understand": False, "metadata": nodes}
         return {"consolidated_metadata": consolidated}
 
+    def _names(self, path: str) -> list[str] | None:
+        """Names of the axes of an array, when some have none; None of any other node."""
+        if self._invented is None:
+            nodes = {}
+            for key in filter(_is_metadata, self._locator.refs):
+                try:
+                    node = self._locator.metadata(key)
+                    check_node(node, _path_of(key))
+                except (InvalidReferencesError, RecursionError):
+                    continue  # which costs this node alone, when it is asked for
+                nodes[_path_of(key)] = node
+            self._invented = phony_names(nodes)
+        return self._invented.get(path)
+
     def _document(self, key: str) -> dict[str, Any]:
         document = self._locator.metadata(key)
         check_node(document, _path_of(key))
@@ -105,6 +131,8 @@ class ServedMetadata:
         attributes = document.get("attributes")
         if isinstance(attributes, Mapping):
             document["attributes"] = _strict(attributes) if self._strict else decode_non_finite(attributes)
+        if self._invents and (names := self._names(_path_of(key))) is not None:
+            document["dimension_names"] = names
         if self._spell:
             document = spelled_for_xarray(document)
         if "fill_value" in document:
@@ -176,6 +204,10 @@ def parse_by_zarr(node: Mapping[str, Any], path: str) -> ArrayV3Metadata | Group
             f"by zarr ({type(error).__name__}: {error})"
         ) from error
     return parsed
+
+
+def _is_metadata(key: str) -> bool:
+    return key == METADATA_NAME or key.endswith(f"/{METADATA_NAME}")
 
 
 def _path_of(key: str) -> str:

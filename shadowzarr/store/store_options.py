@@ -19,6 +19,7 @@ class StoreOptions(TypedDict, total=False):
     validate_sources: bool
     strict_json: bool
     cf_attributes: bool
+    phony_dims: bool
     local_cache: RangeCache | None
     merge_gap: int
     max_merge_size: int
@@ -43,7 +44,7 @@ def load_with(
 
 
 SHOWN_OPTIONS = (
-    *("validate_sources", "strict_json", "cf_attributes"),
+    *("validate_sources", "strict_json", "cf_attributes", "phony_dims"),
     *("merge_gap", "max_merge_size", "merge_below"),
 )
 """Options that make stores different; where bytes come from and are kept does not."""

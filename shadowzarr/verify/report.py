@@ -17,6 +17,8 @@ Mode = Literal["sample", "full"]
 
 COUNTED = ("groups", "arrays", "attributes", "links", "chunks", "bytes")
 """What a report counts: objects, attributes and links compared, chunks and bytes of values compared."""
+_NOT_OF_ALL = ("attributes", "links")
+"""What files of some formats have none of: said only where there are some."""
 
 
 REPLACED = "replaced"
@@ -176,7 +178,8 @@ class VerificationReport(SummaryShown):
         return f"{number} ({compared}): {named}"
 
     def _counted(self) -> str:
-        found = [_number(self.counts.get(name, 0), name) for name in COUNTED]
+        counts = {name: self.counts.get(name, 0) for name in COUNTED}
+        found = [_number(count, name) for name, count in counts.items() if count or name not in _NOT_OF_ALL]
         *objects, chunks, nbytes = found
         values = f"{chunks}{'' if self.mode == 'full' else ', a choice of all'}"
         return f"compared {', '.join(objects)} (the root is a group), and {nbytes} of values in {values}"

@@ -258,7 +258,7 @@ def test_a_server_is_told_of_a_run_with_nothing_to_do_too(
     assert run_config(str(write_config()), changes=["dandisets.0.include=zzz/*"]) == 0
     (run,) = (run for key, run in flow_runs().items() if key not in before)
     assert (run.state.name, run.state.message) == ("Completed", "0 assets indexed")
-    assert "the include pattern 'zzz/*' matches no asset" in " ".join(capsys.readouterr().out.split())
+    assert "the include pattern 'zzz/*' matches no asset" in " ".join(capsys.readouterr().err.split())
     assert len(archive.api.log) == 2
 
 

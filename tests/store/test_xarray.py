@@ -1,5 +1,7 @@
 """xarray reads references as it reads any Zarr store."""
 
+import pickle
+
 import h5py
 import numpy as np
 import pytest
@@ -8,6 +10,7 @@ import zarr
 from shadowzarr import RfsBuilder, RfsStore, generate_rfs, open_rfs, verify_rfs, write_rfs
 from shadowzarr.store.xarray_spelling import spelled_for_xarray
 from shadowzarr.testing import RangeServer
+from shadowzarr.testing.sample_nwb import write_recording
 
 xarray = pytest.importorskip("xarray")
 
@@ -299,3 +302,49 @@ def test_real_files(shared, name):
         xarray.open_dataset(path, engine="h5netcdf") as theirs,
     ):
         check_same(ours, theirs)
+
+
+@pytest.fixture
+def nameless(tmp_path):
+    """An HDF5 file with axes of equal extents, some with scales, in groups, and what NetCDF numbers."""
+    with h5py.File(tmp_path / "x.h5", "w") as file:
+        file["b"] = np.arange(12.0).reshape(3, 4)
+        file["a"] = np.arange(36, dtype="i2").reshape(3, 3, 4, 1)
+        file["scalar"] = 1.5
+        file["deep/er/c"] = np.arange(4)
+        file["deep/d"] = np.arange(16).reshape(4, 4)
+        file["deep/x"] = np.arange(4) / 2
+        file["deep/x"].make_scale("x")
+        file["deep/x"].attrs["_Netcdf4Dimid"] = 6
+        file["deep/named"] = np.arange(4)
+        file["deep/named"].dims[0].attach_scale(file["deep/x"])
+        file["last"] = np.arange(7)
+    return tmp_path / "x.h5"
+
+
+def test_axes_without_names_are_called_as_h5netcdf_does(nameless):
+    pytest.importorskip("h5netcdf")
+    store = RfsStore(generate_rfs(nameless), phony_dims=True)
+    for group in (None, "deep", "deep/er"):
+        with (
+            xarray.open_zarr(store, zarr_format=3, group=group, chunks=None) as ours,
+            xarray.open_dataset(nameless, engine="h5netcdf", phony_dims="sort", group=group) as theirs,
+        ):
+            check_same(ours, theirs)
+    assert pickle.loads(pickle.dumps(store)) == store != RfsStore(store.rfs)
+    with pytest.raises(KeyError, match="dimension_names"):
+        xarray.open_zarr(RfsStore(store.rfs), zarr_format=3)
+
+
+def test_an_nwb_file_opens_as_a_tree(tmp_path):
+    pytest.importorskip("pynwb")
+    nwb_file = tmp_path / "x.nwb"
+    write_recording(nwb_file)
+    with xarray.open_datatree(
+        RfsStore(generate_rfs(nwb_file), phony_dims=True), engine="zarr", zarr_format=3
+    ) as tree:
+        series = tree["acquisition/ElectricalSeries"]
+        with h5py.File(nwb_file) as file:
+            np.testing.assert_array_equal(
+                series["data"][:9, 3], file["acquisition/ElectricalSeries/data"][:9, 3]
+            )

@@ -64,3 +64,11 @@ def test_values_are_shown_short_and_in_one_line():
     assert short("a\nb") == r"'a\nb'"
     assert short(Plain("a\nb")) == "a b"
     assert len(short(list(range(1000)))) == 120
+
+
+def test_what_a_format_does_not_have_is_not_counted_in_words():
+    counts = {"groups": 1, "arrays": 2, "chunks": 3, "bytes": 40}
+    text = VerificationReport("full", 0, counts=counts).summary()
+    assert "compared 1 group, 2 arrays (the root is a group), and 40 bytes of values in 3 chunks" in text
+    text = VerificationReport("full", 0, counts={**counts, "attributes": 1}).summary()
+    assert "compared 1 group, 2 arrays, 1 attribute (the root" in text
