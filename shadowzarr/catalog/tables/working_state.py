@@ -130,7 +130,11 @@ class WorkingState:
         connection.close()
         self._path.unlink()
         connection = sqlite3.connect(self._path)
-        _create(connection)
+        try:
+            _create(connection)
+        except BaseException:  # a full disk, say: an open file would keep its place
+            connection.close()
+            raise
         return connection
 
 

@@ -2,11 +2,13 @@
 
 import sqlite3
 from contextlib import closing
+from types import SimpleNamespace
 
 import orjson
 import pytest
 
 from shadowzarr.catalog.layout import OutputLayout
+from shadowzarr.catalog.tables import working_state
 from shadowzarr.catalog.tables.published import read_published
 from shadowzarr.catalog.tables.query import ask
 from shadowzarr.catalog.tables.update import update_catalog
@@ -155,3 +157,18 @@ def test_a_catalogue_that_is_not_there_or_of_another_version_is_refused(layout, 
         manifest.write_bytes(orjson.dumps(good | wrong))
         with pytest.raises(InvalidReferencesError, match="anew"):
             read_published(layout)
+
+
+def test_a_data_base_that_cannot_be_made_is_not_kept_open(tmp_path, monkeypatch):
+    """As on a full disk; what is still open is a warning, which is an error here."""
+    opened = []
+
+    def refuse(connection):
+        opened.append(connection)
+        raise sqlite3.OperationalError("database or disk is full")
+
+    monkeypatch.setattr(working_state, "_create", refuse)
+    with pytest.raises(sqlite3.OperationalError, match="full"):
+        working_state.WorkingState._opened(SimpleNamespace(_path=tmp_path / "catalog.sqlite"))
+    with pytest.raises(sqlite3.ProgrammingError, match="closed"):
+        opened[0].execute("SELECT 1")
