@@ -172,6 +172,10 @@ def test_traces_are_plotted_and_zoomed_into_as_python_reads_them(page, site):
         samples = np.round(np.array([float(row[0]) for row in cells]) * 30_000).astype(int)
         microvolts = data[samples[0] : samples[-1] + 1, :16] * data.attrs["conversion"] * 1e6
     assert len(samples) > 50
+    assert float(cells[0][0]) >= float(page.get_by_label("From", exact=True).input_value()) - 1e-6
+    slider = page.get_by_label("Position")
+    for edge in ("paddingLeft", "borderLeftWidth"):  # the handle begins where the track does
+        assert slider.evaluate(f"(field) => getComputedStyle(field).{edge}") == "0px"
     assert np.array_equal(np.diff(samples), np.ones(len(samples) - 1))
     drawn = np.array([[in_microvolts(text) for text in row[1:]] for row in cells])
     assert np.allclose(drawn, microvolts, rtol=1e-3, atol=1e-6)
