@@ -18,6 +18,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import h5py
+import hdf5plugin  # noqa: F401 (h5py alone is to have the filters that it has beside the library)
 import numpy as np
 from index_reading import is_same
 from tiff_reading import DECODING_FAILED, ReadBack, assert_same, levels

@@ -11,20 +11,22 @@ import math
 
 import numpy as np
 import numpy.typing as npt
-from h5py import h5i, h5t
+from h5py import h5d, h5i, h5t
 
 from ...errors import DamagedSourceError, InvalidReferencesError
+from ...hdf5_filters.names import FLETCHER32
 from ...hdf5_filters.pipeline import MARK, decode_chunk
 from ...hdf5_types.hdf5_library import leaves_edges_unfiltered
-from .h5_chunk_utils import ChunkTable
+from .h5_chunk_utils import ChunkTable, chunk_locations
 from .h5_filters_to_codecs import Filter, applied, can_undo, filter_pipeline, without_idle
 from .hyperslabs import Box
-from .opened_object import OpenedDataset
+from .opened_object import OpenedDataset, opened
 from .reasons import CannotRepresentError, reading
 
 Rows = npt.NDArray[np.bool_]
 
 _ADDRESS_IN_MEMORY = 8
+_CHECKSUM_BYTES = 4
 
 
 def check_whole(opened: OpenedDataset, table: ChunkTable, *, decode: bool = True) -> None:
@@ -56,7 +58,10 @@ def check_whole(opened: OpenedDataset, table: ChunkTable, *, decode: bool = True
         same = table[masks == mask]
         if not used:
             _check_sizes(same, nbytes)
-        elif decode and can_undo(used):  # else h5py raises itself
+            continue
+        if used[-1].number == FLETCHER32:
+            _check_checksums(same)
+        if decode and can_undo(used):  # else h5py raises itself
             _check_decoded(opened, same, used, nbytes)
 
 
@@ -68,6 +73,31 @@ def _check_sizes(table: ChunkTable, nbytes: int) -> None:
             f"{_named(table, row)} is stored in {int(table.nbytes[row]):,} bytes without filters, "
             f"and a whole chunk has {nbytes:,}"
         )
+
+
+def _check_checksums(table: ChunkTable) -> None:
+    """Of what is shorter HDF5 2.0 looks for the checksum before its beginning, and the process dies."""
+    short = np.flatnonzero(table.nbytes < _CHECKSUM_BYTES)
+    if len(short):
+        row = int(short[0])
+        raise CannotRepresentError(
+            f"{_named(table, row)} is stored in {int(table.nbytes[row]):,} bytes, its checksum alone has "
+            f"{_CHECKSUM_BYTES}"
+        )
+
+
+def check_stored(dataset: h5d.DatasetID) -> None:
+    """Refuse a dataset, of any layout, that `check_whole` refuses.
+
+    Raises
+    ------
+    CannotRepresentError
+        The message names the chunk and its sizes.
+    """
+    with reading():
+        item = opened(dataset)
+    if isinstance(item, OpenedDataset) and item.layout == h5d.CHUNKED and 0 not in (item.shape or ()):
+        check_whole(item, chunk_locations(dataset))
 
 
 def _check_decoded(opened: OpenedDataset, table: ChunkTable, used: tuple[Filter, ...], nbytes: int) -> None:

@@ -145,3 +145,26 @@ def test_a_hostile_size_costs_no_memory(child: Child, tmp_path: Path, shape: tup
         for name, dtype in (("numbers", "<f8"), ("text", h5py.string_dtype()), ("long", np.longdouble)):
             file.create_dataset(name, shape, dtype, chunks=(64,) * len(shape), maxshape=limits)
     assert "skipped" in check(child, path)
+
+
+@pytest.mark.parametrize("nbytes", [1, 2, 3])
+@pytest.mark.parametrize("filters", ["fletcher32", "gzip and fletcher32"])
+def test_a_chunk_shorter_than_its_checksum(child: Child, tmp_path: Path, filters: str, nbytes: int) -> None:
+    """HDF5 2.0 brings the process down that reads it."""
+    path = tmp_path / "x.h5"
+    options = {"chunks": (4,), "fletcher32": True, "compression": "gzip" if "gzip" in filters else None}
+    with h5py.File(path, "w") as file:
+        file.create_dataset("numbers", (8,), "<i4", **options)
+        file.create_dataset("padded", (8,), h5py.string_dtype(length=6), **options)
+        row = np.dtype([("n", "<i4"), ("x", "<f8")])
+        file.create_dataset("rows", (8,), row, **options)
+        file.create_dataset("wide", (8,), np.longdouble, **options)
+        for dataset in file.values():
+            dataset.id.write_direct_chunk((0,), bytes(nbytes))
+        names = {f"/{name}" for name in file}
+    assert "crash" in child.ask(f"h5py {path}")
+    found = check(child, path)
+    assert found["skipped"] == len(names)
+    left_out = damaged_child.generate_rfs(path)["skipped"]
+    assert {each["path"] for each in left_out} == names
+    assert all(f"stored in {nbytes} bytes, its checksum alone has 4" in each["reason"] for each in left_out)

@@ -15,6 +15,7 @@ from ....hdf5_types.spaces import dims_of
 from ....hdf5_types.values_to_json import values_to_json
 from ..reasons import CannotRepresentError, reading
 from ..stored_attributes import StoredAttribute
+from ..whole_chunks import check_stored
 
 MOST_BYTES = 256 * 2**20
 """Bytes of memory that values of one object may need, whatever its header says."""
@@ -66,6 +67,7 @@ def dataset_values(dataset: h5d.DatasetID, references: References, *, most_bytes
     nbytes = math.prod(shape) * tid.get_size()
     if nbytes > most_bytes:
         raise CannotRepresentError(f"values of {nbytes:,} bytes, more than the section holds")
+    check_stored(dataset)
     return _values(
         tid, shape, references, lambda values, memory: dataset.read(h5s.ALL, h5s.ALL, values, memory)
     )
@@ -96,6 +98,7 @@ def loses_bits(dataset: h5d.DatasetID, tid: h5t.TypeID) -> bool:
     if math.prod(shape) * base.get_size() > CHECKED_BYTES:
         return False
     try:
+        check_stored(dataset)
         with reading():
             form = memory_form(tid) if is_padded else None
             dtype = form.dtype if form else np.dtype(np.longdouble)
