@@ -1,4 +1,4 @@
-"""Indexing runs onto a disk that gets full: what fails says so, nothing is half made, the next run goes on."""
+"""Indexing runs onto a disk that gets full: what fails says so, nothing is half made, the next goes on."""
 
 import subprocess
 from pathlib import Path

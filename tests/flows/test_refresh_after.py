@@ -29,7 +29,7 @@ def test_repositories_are_refreshed_at_the_end_of_a_run(write_config, tmp_path, 
     more = ["--set", "dandisets.0.include=[sub-1/*, sub-2/*]", "--only-failed"]
     assert main(["run", str(config), *more]) == 3
     printed = capsys.readouterr()
-    assert "of dandiset 000001 lacks 1 asset, the first sub-2/2.nwb: it has no references" in printed.out
+    assert "of dandiset 000001 lacks 1 asset, the first sub-2/2.nwb: it has no references" in printed.err
     assert "exit code 3: 1 dandiset whose Icechunk repository lacks something" in printed.out
     (place / "repo").write_bytes(b"junk")
     assert main(["run", str(config), "--set", wanted]) == 1
