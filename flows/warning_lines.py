@@ -6,10 +6,6 @@ Results are on standard output, in which programs read; warnings of plans and su
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    pass
 
 BEGIN = "warning: "
 
