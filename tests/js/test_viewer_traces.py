@@ -125,7 +125,7 @@ def test_a_recording_is_drawn_from_the_chunks_in_view(pages, page, screenshots):
     assert "90000 samples of 32 channels, 30000 Hz; unit: volts." in text
     assert "0 to 1 s: least and greatest value for each column of pixels, of all 30000 samples." in text
     kilobytes = sum(length for _, length in asked) / 1000
-    assert f"Read for this view: 6 requests, {kilobytes:.1f} KB; last change: 6 requests" in text
+    assert f"Read for this view: 6 requests, {kilobytes:.1f} kB; last change: 6 requests" in text
     page.screenshot(path=screenshots / "viewer-traces.png", full_page=True)
 
     plot = page.get_by_role("group", name="Traces of")

@@ -55,7 +55,8 @@ def test_read_as_they_are(hdf5):
     assert sorted(group) == sorted(ours)
     for name, expected in values.items():
         assert np.array_equal(group[name][...], expected)
-        assert dict(group[name].attrs).keys() == dict(ours[name].attrs).keys()
+        scale = {"CLASS", "NAME", "DIMENSION_LIST", "REFERENCE_LIST"}  # which xarray's own readers leave away
+        assert dict(group[name].attrs).keys() == dict(ours[name].attrs).keys() - scale
     assert group["words"][:4].tolist() == ["a", "ö", "", "a"]
 
 
