@@ -1,7 +1,7 @@
 """The range server shows the faults that are ordered, to the requests that they are for."""
 
-import gzip
 import contextlib
+import gzip
 import http.client
 
 import httpx
