@@ -20,7 +20,7 @@ import numpy as np
 import tifffile
 import zarr
 from archive_trees import tree
-from other_processes import _count_steps, _find
+from other_processes import count_steps, find
 
 from shadowzarr import open_rfs
 from shadowzarr.catalog.archive_address import ArchiveAddress
@@ -40,10 +40,13 @@ from shadowzarr.conversion.request import (
     StoreForm,
 )
 from shadowzarr.conversion.stages import publish_nwb
+from shadowzarr.errors import ShadowzarrError
 from shadowzarr.testing.sample_recordings import METADATA
 from shadowzarr.write import DOCUMENT_NAME
 
 FRAMES, SHAPE = 30, (16, 24)
+GONE = (ShadowzarrError, OSError, KeyError)
+"""What reading raises of a file that another takes the place of meanwhile; all else is a fault."""
 SESSION = "Spontaneous activity in the dark"
 
 
@@ -53,7 +56,7 @@ class Here:
     def run(self, function: str, job: RecordingJob, **_: object) -> JobResult:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return JobResult(_find(function)(job), 0, utc_now(), 0.0)
+            return JobResult(find(function)(job), 0, utc_now(), 0.0)
 
 
 class Remembering(Here):
@@ -119,7 +122,7 @@ def publish(begin: Any, source: str, version: str, output: str, form: StoreForm,
     """Convert what was converted before, and be killed before a step of publishing; 0 for none."""
 
     def counted(*arguments: Any) -> Any:
-        _count_steps(mmap.mmap(-1, 8), int(kill_before))
+        count_steps(mmap.mmap(-1, 8), int(kill_before))
         return publish_nwb(*arguments)
 
     stages.FUNCTIONS["publish"] = counted
@@ -146,7 +149,7 @@ def look_at_converted(output: str) -> dict[str, int]:
         before = _state(path)
         try:
             versions = _versions(path)
-        except Exception:
+        except GONE:
             if _state(path) == before:
                 raise
             counts["replaced meanwhile"] += 1
@@ -198,12 +201,13 @@ def _is_described(output: Path, path: Path) -> bool:
         references = output / str(record.references)
         sources = json.loads((references / DOCUMENT_NAME).read_bytes())["sources"]
         suffix = STORE_SUFFIXES[record.options["store"]]
-        (version,) = _versions(output.parent / "stores" / f"{record.path}{suffix}")
-    except Exception:
+        versions = _versions(output.parent / "stores" / f"{record.path}{suffix}")
+    except GONE:
         assert not path.exists(), f"{path} describes nothing"
         return False
     if not path.exists():
         return False
+    (version,) = versions
     assert [Path(name).name for name in sources] == [f"stack-{version}.tif"]
     assert [Path(name).name for name in record.options["metadata"]] == [f"metadata-{version}.yaml"]
     return True

@@ -167,13 +167,13 @@ def _some_steps(steps: int, at_most: int) -> list[int]:
     return [*range(1, ends + 1), *middle[:: -(-len(middle) // ends)], *range(steps - ends + 1, steps + 1)]
 
 
-def _find(name: str) -> Any:
+def find(name: str) -> Any:
     module, _, function = name.partition(":")
     return getattr(import_module(module), function)
 
 
 def _nursery(name: str) -> None:
-    work = _find(name)
+    work = find(name)
     steps = mmap.mmap(-1, 8)  # shared with the child
     for line in sys.stdin:
         kill_after, kill_before, arguments = json.loads(line)
@@ -182,7 +182,7 @@ def _nursery(name: str) -> None:
         child = os.fork()
         if child == 0:
             if kill_before is not None:
-                _count_steps(steps, kill_before)
+                count_steps(steps, kill_before)
             _work(work, arguments, begin)
         os.close(begin)
         os.read(began, 1)  # or the end of the child
@@ -197,7 +197,7 @@ def _nursery(name: str) -> None:
         print(json.dumps([code, seconds, int.from_bytes(steps[:])]), flush=True)
 
 
-def _count_steps(steps: mmap.mmap, last: int) -> None:
+def count_steps(steps: mmap.mmap, last: int) -> None:
     """Count changes of names and files opened for writing, and be killed before the last one."""
 
     def step(event: str, arguments: tuple[Any, ...]) -> None:
@@ -230,7 +230,7 @@ def _work(work: Any, arguments: list[str], begin: int) -> None:
 
 
 def _meanwhile(name: str, *arguments: str) -> None:
-    look, counts, took, is_last = _find(name), {"looks": 0}, 0.0, False
+    look, counts, took, is_last = find(name), {"looks": 0}, 0.0, False
     print("looks", flush=True)
     while not is_last:  # once more when the others have ended
         is_last = bool(select.select([sys.stdin], [], [], max(took, 0.005))[0])
@@ -243,7 +243,7 @@ def _meanwhile(name: str, *arguments: str) -> None:
 
 
 def _at_once(name: str, *arguments: str) -> None:
-    work = _find(name)
+    work = find(name)
 
     def begin() -> None:
         print("ready", flush=True)
